@@ -1,0 +1,81 @@
+"""ldprl: reinforcement learning from users whose data never leaves them in the clear."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ldprl.assignment import Assignment as Assignment
+    from ldprl.errors import InputError as InputError
+    from ldprl.learning.ldp_obi import LDPOBI as LDPOBI
+    from ldprl.learning.ldp_psrl import LDPPSRL as LDPPSRL
+    from ldprl.learning.learner import Learner as Learner
+    from ldprl.learning.psrl import PSRL as PSRL
+    from ldprl.learning.ucb_vi import UCBVI as UCBVI
+    from ldprl.learning.ucb_vi import UCBVIBernstein as UCBVIBernstein
+    from ldprl.mdp import TabularMDP as TabularMDP
+    from ldprl.mdp import grid_world as grid_world
+    from ldprl.mdp import hard_tree as hard_tree
+    from ldprl.mdp import random_mdp as random_mdp
+    from ldprl.mdp import riverswim as riverswim
+    from ldprl.privacy.bounded_noise import BoundedNoise as BoundedNoise
+    from ldprl.privacy.gaussian import Gaussian as Gaussian
+    from ldprl.privacy.laplace import Laplace as Laplace
+    from ldprl.privacy.mechanism import CountingMechanism as CountingMechanism
+    from ldprl.privacy.mechanism import Mechanism as Mechanism
+    from ldprl.privacy.mechanism import PrivacyWarning as PrivacyWarning
+    from ldprl.privacy.none import NoPrivacy as NoPrivacy
+    from ldprl.privacy.randomized_response import RandomizedResponse as RandomizedResponse
+    from ldprl.privacy.shuffle import Shuffle as Shuffle
+    from ldprl.privacy.trajectory import Trajectory as Trajectory
+    from ldprl.shape import Shape as Shape
+    from ldprl.simulation.engine import Simulation as Simulation
+    from ldprl.simulation.engine import simulate as simulate
+    from ldprl.simulation.reference import run_protocol as run_protocol
+    from ldprl.statistics import Statistics as Statistics
+
+__version__ = "0.1.0"
+
+# Loaded on first use, so that a client that only privatizes never imports the learner's side.
+_HOMES = {
+    "Assignment": "ldprl.assignment",
+    "BoundedNoise": "ldprl.privacy.bounded_noise",
+    "CountingMechanism": "ldprl.privacy.mechanism",
+    "Gaussian": "ldprl.privacy.gaussian",
+    "grid_world": "ldprl.mdp",
+    "hard_tree": "ldprl.mdp",
+    "InputError": "ldprl.errors",
+    "Laplace": "ldprl.privacy.laplace",
+    "LDPOBI": "ldprl.learning.ldp_obi",
+    "LDPPSRL": "ldprl.learning.ldp_psrl",
+    "Learner": "ldprl.learning.learner",
+    "Mechanism": "ldprl.privacy.mechanism",
+    "NoPrivacy": "ldprl.privacy.none",
+    "PrivacyWarning": "ldprl.privacy.mechanism",
+    "PSRL": "ldprl.learning.psrl",
+    "random_mdp": "ldprl.mdp",
+    "RandomizedResponse": "ldprl.privacy.randomized_response",
+    "riverswim": "ldprl.mdp",
+    "run_protocol": "ldprl.simulation.reference",
+    "Shape": "ldprl.shape",
+    "Shuffle": "ldprl.privacy.shuffle",
+    "simulate": "ldprl.simulation.engine",
+    "Simulation": "ldprl.simulation.engine",
+    "Statistics": "ldprl.statistics",
+    "TabularMDP": "ldprl.mdp",
+    "Trajectory": "ldprl.privacy.trajectory",
+    "UCBVI": "ldprl.learning.ucb_vi",
+    "UCBVIBernstein": "ldprl.learning.ucb_vi",
+}
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ldprl' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,80 @@
+"""Mechanisms and learners by the names that the command line and files use."""
+
+from __future__ import annotations
+
+from ldprl.errors import InputError, one_of
+from ldprl.learning.ldp_obi import LDPOBI
+from ldprl.learning.ldp_psrl import LDPPSRL
+from ldprl.learning.learner import Learner
+from ldprl.learning.psrl import PSRL
+from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
+from ldprl.privacy.bounded_noise import BoundedNoise
+from ldprl.privacy.gaussian import Gaussian
+from ldprl.privacy.laplace import Laplace
+from ldprl.privacy.mechanism import Constants, Mechanism
+from ldprl.privacy.none import NoPrivacy
+from ldprl.privacy.randomized_response import RandomizedResponse
+from ldprl.privacy.shuffle import Shuffle
+from ldprl.shape import Shape
+
+MECHANISMS: dict[str, type[Mechanism]] = {
+    kind.name: kind
+    for kind in (NoPrivacy, Laplace, Gaussian, RandomizedResponse, BoundedNoise, Shuffle)
+}
+LEARNERS: dict[str, type[Learner]] = {
+    kind.name: kind for kind in (UCBVI, UCBVIBernstein, PSRL, LDPOBI, LDPPSRL)
+}
+
+
+def build_mechanism(
+    name: str,
+    shape: Shape,
+    epsilon: float,
+    delta: float = 0.0,
+    *,
+    constants: Constants = "sound",
+    squares: bool = False,
+) -> Mechanism:
+    """Return the mechanism called ``name``; pure mechanisms take no δ and ignore it."""
+    one_of("mechanism", name, MECHANISMS)
+    if name == NoPrivacy.name:
+        return NoPrivacy(shape, constants=constants)
+    if name == Laplace.name:
+        return Laplace(shape, epsilon, constants=constants, squares=squares)
+    if name == RandomizedResponse.name:
+        return RandomizedResponse(shape, epsilon, constants=constants, squares=squares)
+    if name == Shuffle.name:
+        return Shuffle(shape, epsilon, constants=constants, squares=squares)
+    kind = Gaussian if name == Gaussian.name else BoundedNoise
+    return kind(shape, epsilon, delta, constants=constants, squares=squares)
+
+
+def build(
+    learner: str,
+    mechanism: str,
+    shape: Shape,
+    *,
+    episodes: int,
+    epsilon: float,
+    delta: float = 0.0,
+    constants: Constants = "sound",
+    failure_probability: float = 0.1,
+    alpha: float = 2.0,
+) -> tuple[Learner, Mechanism]:
+    """Return a learner and the mechanism that feeds it, both by name."""
+    one_of("learner", learner, LEARNERS)
+    one_of("mechanism", mechanism, MECHANISMS)
+    if not LEARNERS[learner].private and mechanism != NoPrivacy.name:
+        usable = ", ".join(name for name, kind in LEARNERS.items() if kind.private)
+        expected = f"'none' with {learner}, which cannot use noisy sums (those that can: {usable})"
+        raise InputError("mechanism", mechanism, expected)
+    squares = learner == LDPPSRL.name
+    chosen = build_mechanism(mechanism, shape, epsilon, delta, constants=constants, squares=squares)
+    if learner == LDPOBI.name:
+        return LDPOBI(chosen, failure_probability=failure_probability, alpha=alpha), chosen
+    if learner == LDPPSRL.name:
+        return LDPPSRL(chosen, episodes, failure_probability=failure_probability), chosen
+    if learner == PSRL.name:
+        return PSRL(constants=constants), chosen
+    kind = UCBVIBernstein if learner == UCBVIBernstein.name else UCBVI
+    return kind(failure_probability=failure_probability), chosen

@@ -1,0 +1,72 @@
+"""LDP-PSRL: posterior sampling on private sums (algorithm 7, appendix G of the paper)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ldprl.assignment import Assignment
+from ldprl.errors import InputError, probability, whole_number
+from ldprl.learning.learner import Learner
+from ldprl.learning.posterior import Posterior
+from ldprl.privacy.mechanism import Mechanism
+from ldprl.statistics import Statistics
+
+
+class LDPPSRL(Learner):
+    """PSRL with a prior inflated so that the noise of K reports keeps the posterior proper.
+
+    α₀ = c_{K,3}, λ₀ = ν₀ = c_{K,1}, β₀ = 5·c_{K,1} and μ₀ = 0, with the mechanism's own c's at
+    failure probability δ; for the paper's Laplace noise (8H/ε, four blocks) these are the values
+    it prints. ``sound`` takes c_{K,4} for the prior of a single transition. Whatever the noise
+    does, parameters are held above zero. No regret bound is known.
+
+    Parameters
+    ----------
+    mechanism
+        The randomizer that made the reports, with ``squares=True``.
+    episodes
+        K, the number of users to come, which the prior must know.
+    failure_probability
+        δ.
+    """
+
+    name = "ldp-psrl"
+    summary = "LDP-PSRL, the paper's posterior sampling, with any mechanism; no regret bound"
+    private = True
+
+    def __init__(
+        self, mechanism: Mechanism, episodes: int, *, failure_probability: float = 0.1
+    ) -> None:
+        if mechanism.no_statistics().squares is None:
+            raise InputError("mechanism", mechanism.name, "a mechanism built with squares=True")
+        failure = probability("failure_probability", failure_probability, zero=False)
+        laws = mechanism.error_laws
+        last = whole_number("episodes", episodes, 1)
+        move_law = laws.departures if mechanism.constants == "paper" else laws.transitions
+        self.mechanism = mechanism
+        self.inflation = max(float(laws.rewards(last, failure)), 1.0)
+        self.dirichlet = max(float(move_law(last, failure)), 1.0)
+
+    def plan(self, statistics: Statistics, rng: np.random.Generator) -> tuple[Assignment, ...]:
+        """Return the policy of one draw for all of the next users."""
+        policy = self.posterior(statistics).draw_policy(statistics.shape, rng)
+        return (Assignment(policy),)
+
+    def posterior(self, statistics: Statistics) -> Posterior:
+        """Return the guarded posterior (the perturbed updates of appendix G, at μ₀ = 0).
+
+        β̃ = β₀ + ½(R̃₂ − R̃²/(λ₀ + Ñ^r)); as printed its last term lacks a factor λ₀, which μ₀ = 0
+        hides.
+        """
+        squares = statistics.squares
+        if squares is None:
+            raise InputError("squares", None, "statistics with sums of squared rewards")
+        prior = self.inflation
+        scale = np.maximum(prior + statistics.visits, 1e-8)
+        return Posterior(
+            mean=statistics.rewards / scale,
+            precision_scale=scale,
+            shape=prior + statistics.visits / 2,
+            rate=5 * prior + (squares - statistics.rewards**2 / scale) / 2,
+            dirichlet=self.dirichlet + statistics.transitions,
+        ).guarded()

@@ -1,0 +1,28 @@
+"""The protocol of a learner: sums of private reports in, instructions for the next users out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from ldprl.assignment import Assignment
+from ldprl.statistics import Statistics
+
+
+class Learner(ABC):
+    """Turns :class:`~ldprl.statistics.Statistics` into assignments for the next users.
+
+    What it hands out is a function of the sums (and of ``rng`` where it samples), so a service
+    can restart at any time and go on with the same plan.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    private: ClassVar[bool]
+    """Whether the learner can work with noisy sums."""
+
+    @abstractmethod
+    def plan(self, statistics: Statistics, rng: np.random.Generator) -> tuple[Assignment, ...]:
+        """Return the assignments of the next users, with the share of users for each."""

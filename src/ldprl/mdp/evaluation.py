@@ -1,0 +1,83 @@
+"""Exact values, occupancies and regret by backward and forward recursion (section 2)."""
+
+from __future__ import annotations
+
+import reprlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldprl.errors import InputError
+from ldprl.mdp.tabular import TabularMDP
+from ldprl.shape import FloatArray, Policy
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """V* of shape (H+1, S), Q* of shape (H, S, A) and a greedy policy of shape (H, S)."""
+
+    values: FloatArray
+    action_values: FloatArray
+    policy: Policy
+
+
+def optimum(mdp: TabularMDP) -> Optimum:
+    """Solve the Bellman equations Q*_h(s,a) = r_h(s,a) + Σ_{s'} p_h(s'|s,a) V*_{h+1}(s').
+
+    The paper's section 2 prints the maximum inside the expectation; it belongs into
+    V*_h(s) = max_a Q*_h(s,a).
+    """
+    shape = mdp.shape
+    values = np.zeros((shape.horizon + 1, shape.states))
+    action_values = np.empty((shape.horizon, shape.states, shape.actions))
+    for step in reversed(range(shape.horizon)):
+        action_values[step] = mdp.step_rewards[step] + mdp.step_transitions[step] @ values[step + 1]
+        values[step] = action_values[step].max(axis=1)
+    return Optimum(values, action_values, action_values.argmax(axis=2))
+
+
+def policy_values(mdp: TabularMDP, policy: Policy) -> FloatArray:
+    """Return V^π of shape (H+1, S) for a deterministic policy."""
+    policy = check_policy(mdp, policy)
+    states = np.arange(mdp.shape.states)
+    values = np.zeros((mdp.horizon + 1, mdp.shape.states))
+    for step in reversed(range(mdp.horizon)):
+        chosen = mdp.step_transitions[step][states, policy[step]]
+        values[step] = mdp.step_rewards[step][states, policy[step]] + chosen @ values[step + 1]
+    return values
+
+
+def occupancy(mdp: TabularMDP, policy: Policy) -> FloatArray:
+    """Return P(s_h = s, a_h = a) under ``policy``, of shape (H, S, A)."""
+    policy = check_policy(mdp, policy)
+    shape = mdp.shape
+    states = np.arange(shape.states)
+    result = np.zeros((shape.horizon, shape.states, shape.actions))
+    reached = mdp.initial
+    for step in range(shape.horizon):
+        result[step, states, policy[step]] = reached
+        reached = reached @ mdp.step_transitions[step][states, policy[step]]
+    return result
+
+
+def regret(mdp: TabularMDP, policy: Policy) -> float:
+    """Return E_{s₁}[V*₁(s₁) − V^π₁(s₁)], what one user of ``policy`` loses on average."""
+    return float(mdp.initial @ (optimum(mdp).values[0] - policy_values(mdp, policy)[0]))
+
+
+def check_policy(mdp: TabularMDP, policy: Policy) -> Policy:
+    """Return ``policy`` as an (H, S) array of actions, or refuse it."""
+    shape = (mdp.horizon, mdp.shape.states)
+    expected = f"whole numbers of shape {shape}"
+    try:
+        table = np.asarray(policy)
+    except ValueError:
+        raise InputError("policy", reprlib.repr(policy), expected) from None
+    if table.shape != shape or table.dtype.kind not in "iu":
+        raise InputError("policy", f"{table.dtype}{table.shape}", expected)
+    unknown = (table < 0) | (table >= mdp.shape.actions)
+    if unknown.any():
+        step, state = (int(index) for index in np.argwhere(unknown)[0])
+        value = int(table[step, state])
+        raise InputError(f"policy[{step}, {state}]", value, f"actions 0 to {mdp.shape.actions - 1}")
+    return table.astype(np.int64, copy=False)

@@ -1,0 +1,56 @@
+"""Worlds named in one line of text, as the command line takes them."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Callable
+
+from ldprl.errors import InputError, one_of, real
+from ldprl.mdp.families import grid_world, random_mdp, riverswim
+from ldprl.mdp.hard_tree import hard_tree
+from ldprl.mdp.tabular import TabularMDP
+
+_FAMILIES: dict[str, tuple[str, Callable[..., TabularMDP]]] = {
+    "random": ("S,A,H,SEED", random_mdp),
+    "riverswim": ("S,H", riverswim),
+    "grid": ("ROWS,COLUMNS,H", grid_world),
+    "hard-tree": ("S,A,H,K,EPSILON", lambda *parameters: hard_tree(*parameters).mdp),
+}
+FORMS = ("FILE.json", *(f"{name}:{form}" for name, (form, _) in _FAMILIES.items()))
+"""What :func:`mdp_from` reads."""
+
+
+def mdp_from(text: str) -> TabularMDP:
+    """Build the MDP that ``text`` names: one of :data:`FORMS`.
+
+    Examples
+    --------
+    >>> mdp_from("random:2,2,2,7").shape
+    Shape(states=2, actions=2, horizon=2, step_dependent=False)
+    """
+    if text.endswith(".json") or os.path.isfile(text):
+        return TabularMDP.from_file(text)
+    family, _, given = text.partition(":")
+    form, build = _FAMILIES[one_of("mdp family", family, _FAMILIES)]
+    names, values = form.split(","), given.split(",")
+    if len(names) != len(values):
+        raise InputError("mdp", text, f"{family}:{form}")
+    return build(*map(_parameter, names, values))
+
+
+def count(field: str, text: str) -> int:
+    """Read a whole number, in digits or as 1e8."""
+    expected = "a whole number, such as 100 or 1e8"
+    try:
+        return int(text)
+    except ValueError:
+        number = real(field, text, expected)  # type: ignore[arg-type]
+    if not number.is_integer():
+        raise InputError(field, text, expected)
+    return int(number)
+
+
+def _parameter(name: str, text: str) -> float:
+    if name == "EPSILON":
+        return real(name, text, "a finite number > 0")  # type: ignore[arg-type]
+    return count(name, text)

@@ -1,0 +1,128 @@
+"""The world that users live in: a finite-horizon tabular MDP, checked once and then frozen."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ldprl.errors import InputError, one_of, whole_number
+from ldprl.mdp.checks import check_distributions, check_range, numbers
+from ldprl.shape import FloatArray, Shape
+
+RewardKind = Literal["deterministic", "bernoulli"]
+_JSON_FIELDS = ("horizon", "transitions", "rewards", "initial", "reward_kind")
+
+
+@dataclass(frozen=True, eq=False)
+class TabularMDP:
+    """A finite-horizon MDP M = (S, A, p, r, H) with start distribution (section 2 of the paper).
+
+    Parameters
+    ----------
+    transitions
+        p(s' | s, a), of shape (S, A, S), or (H, S, A, S) where it depends on the step.
+    rewards
+        Mean rewards in [0, 1], of shape (S, A) or (H, S, A).
+    horizon
+        Steps an episode has.
+    initial
+        Start distribution over states; uniform if left out. A population of several user types
+        (the paper's ρ_{0,u}) starts from their mixture: see :func:`ldprl.mdp.mixture`.
+    reward_kind
+        ``"deterministic"``: the reward is its mean; ``"bernoulli"``: it is 1 with that probability.
+    """
+
+    transitions: FloatArray
+    rewards: FloatArray
+    horizon: int
+    initial: FloatArray = None  # type: ignore[assignment]
+    reward_kind: RewardKind = "deterministic"
+
+    def __post_init__(self) -> None:
+        horizon = whole_number("horizon", self.horizon, 1)
+        transitions = numbers("transitions", self.transitions)
+        rewards = numbers("rewards", self.rewards)
+        if transitions.ndim not in (3, 4) or transitions.shape[-3] != transitions.shape[-1]:
+            expected = "an array of shape (S, A, S) or (H, S, A, S)"
+            raise InputError("transitions.shape", transitions.shape, expected)
+        states, actions = transitions.shape[-3:-1]
+        if rewards.shape not in ((states, actions), (horizon, states, actions)):
+            expected = f"({states}, {actions}) or ({horizon}, {states}, {actions})"
+            raise InputError("rewards.shape", rewards.shape, expected)
+        if transitions.ndim == 4 and len(transitions) != horizon:
+            raise InputError("transitions.shape", transitions.shape, f"{horizon} steps in front")
+        if transitions.ndim == 4 or rewards.ndim == 3:
+            transitions = np.array(np.broadcast_to(transitions, (horizon, *transitions.shape[-3:])))
+            rewards = np.array(np.broadcast_to(rewards, (horizon, states, actions)))
+        check_distributions("transitions", transitions)
+        check_range("rewards", rewards)
+        start = np.full(states, 1 / states) if self.initial is None else self.initial
+        initial = numbers("initial", start)
+        if initial.shape != (states,):
+            raise InputError("initial.shape", initial.shape, f"({states},)")
+        check_distributions("initial", initial)
+        one_of("reward_kind", self.reward_kind, ("deterministic", "bernoulli"))
+        for array in (transitions, rewards, initial):
+            array.setflags(write=False)
+        object.__setattr__(self, "transitions", transitions)
+        object.__setattr__(self, "rewards", rewards)
+        object.__setattr__(self, "initial", initial)
+        object.__setattr__(self, "horizon", horizon)
+
+    @property
+    def shape(self) -> Shape:
+        """Sizes of this MDP, and whether it depends on the step."""
+        states, actions = self.transitions.shape[-3:-1]
+        return Shape(states, actions, self.horizon, step_dependent=self.transitions.ndim == 4)
+
+    @property
+    def step_transitions(self) -> FloatArray:
+        """Transitions of every step, of shape (H, S, A, S); a view where they do not change."""
+        return np.broadcast_to(self.transitions, (self.horizon, *self.transitions.shape[-3:]))
+
+    @property
+    def step_rewards(self) -> FloatArray:
+        """Mean rewards of every step, of shape (H, S, A); a view where they do not change."""
+        return np.broadcast_to(self.rewards, (self.horizon, *self.rewards.shape[-2:]))
+
+    def to_json(self) -> str:
+        """Return the MDP as a JSON document that :meth:`from_json` reads back unchanged."""
+        fields = {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name in _JSON_FIELDS
+            for value in [getattr(self, name)]
+        }
+        return json.dumps(fields)
+
+    @classmethod
+    def from_json(cls, text: str) -> TabularMDP:
+        """Read an MDP from JSON; ``initial`` and ``reward_kind`` may be left out."""
+        try:
+            fields: Any = json.loads(text)
+        except json.JSONDecodeError as error:
+            reason = f"{error.msg} at line {error.lineno}, column {error.colno}"
+            raise InputError("JSON", text[:40], f"a JSON document ({reason})") from None
+        except (ValueError, RecursionError) as error:  # absurdly long numbers, absurdly deep lists
+            raise InputError("JSON", text[:40], f"a JSON document ({error})") from None
+        if not isinstance(fields, dict):
+            raise InputError("JSON", text[:40], "an object with horizon, transitions and rewards")
+        for name in fields:
+            one_of("JSON field", name, _JSON_FIELDS)
+        for name in ("horizon", "transitions", "rewards"):
+            if name not in fields:
+                raise InputError("JSON", sorted(fields), f"the field {name!r}")
+        return cls(**fields)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> TabularMDP:
+        """Read an MDP from a JSON file."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise InputError("MDP file", str(path), f"a readable JSON file ({reason})") from None
+        return cls.from_json(text)

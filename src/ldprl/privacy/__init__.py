@@ -1,0 +1,1 @@
+"""The user's side: a trajectory becomes a private report."""

@@ -1,0 +1,82 @@
+"""Where each counter stands in a report: one flat vector, one block after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldprl.errors import whole_number
+from ldprl.shape import Array, IntArray, Shape
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Blocks of a counting report: rewards R, visits N^r, transitions N^p and, if asked, r² sums.
+
+    Attributes
+    ----------
+    shape
+        Sizes of the problem.
+    squares
+        Whether the fourth block is there.
+    resolution
+        Rewards are integers in units of 1/resolution; None keeps them real.
+    """
+
+    shape: Shape
+    squares: bool = False
+    resolution: int | None = 1
+
+    def __post_init__(self) -> None:
+        if self.resolution is not None:
+            whole_number("resolution", self.resolution, 1)
+
+    @property
+    def reward_unit(self) -> float:
+        """Size of one unit of the reward blocks."""
+        return 1.0 if self.resolution is None else 1 / self.resolution
+
+    @property
+    def length(self) -> int:
+        """Number of counters."""
+        return self._bounds()[-1]
+
+    def blocks(self, vector: Array) -> tuple[Array, Array, Array, Array | None]:
+        """Return views (rewards, visits, transitions, squares or None) of a flat vector."""
+        shape = self.shape
+        cells = (shape.models, shape.states, shape.actions)
+        moves = (shape.transition_models, shape.states, shape.actions, shape.states)
+        first, second, third, last = self._bounds()
+        return (
+            vector[:first].reshape(cells),
+            vector[first:second].reshape(cells),
+            vector[second:third].reshape(moves),
+            vector[third:last].reshape(cells) if self.squares else None,
+        )
+
+    def steps(self) -> IntArray:
+        """How many steps of an episode feed each counter: at most H, or 1 in a model of its own."""
+        shape = self.shape
+        vector = np.empty(self.length, dtype=np.int64)
+        rewards, visits, transitions, squares = self.blocks(vector)
+        rewards[...] = visits[...] = 1 if shape.step_dependent else shape.horizon
+        transitions[...] = 1 if shape.step_dependent else shape.horizon - 1
+        if squares is not None:
+            squares[...] = 1 if shape.step_dependent else shape.horizon
+        return vector
+
+    def units(self) -> IntArray:
+        """Whole units that one step can add to each counter: ``resolution`` for rewards, else 1."""
+        vector = np.ones(self.length, dtype=np.int64)
+        rewards, _, _, squares = self.blocks(vector)
+        rewards[...] = self.resolution or 1
+        if squares is not None:
+            squares[...] = self.resolution or 1
+        return vector
+
+    def _bounds(self) -> tuple[int, int, int, int]:
+        shape = self.shape
+        cells = shape.cells
+        moves = shape.transition_models * shape.states**2 * shape.actions
+        return cells, 2 * cells, 2 * cells + moves, (3 if self.squares else 2) * cells + moves

@@ -1,0 +1,67 @@
+"""How large a problem is: the sizes that user, service and learner agree on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldprl.errors import whole_number
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Array = NDArray[Any]
+Policy = NDArray[np.int64]
+"""Actions of shape (H, S): what to do in state s at step h."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes of a finite-horizon problem.
+
+    Parameters
+    ----------
+    states, actions, horizon
+        The paper's S, A and H.
+    step_dependent
+        Whether transitions and rewards may differ from step to step (the paper's footnote in
+        section 2), so that each step has counters of its own.
+    """
+
+    states: int
+    actions: int
+    horizon: int
+    step_dependent: bool = False
+
+    def __post_init__(self) -> None:
+        for field in ("states", "actions", "horizon"):
+            object.__setattr__(self, field, whole_number(field, getattr(self, field), 1))
+
+    @property
+    def models(self) -> int:
+        """How many reward models are learnt: one, or one a step."""
+        return self.horizon if self.step_dependent else 1
+
+    @property
+    def transition_models(self) -> int:
+        """How many transition models are learnt; the last step leads nowhere."""
+        return self.horizon - 1 if self.step_dependent else 1
+
+    @property
+    def cells(self) -> int:
+        """Number of (s, a) cells, over all models."""
+        return self.models * self.states * self.actions
+
+    def model_of(self, step: int) -> int:
+        """Return the model in force at ``step``."""
+        return step if self.step_dependent else 0
+
+    def played(self, policy: Policy) -> NDArray[np.bool_]:
+        """Return which (model, s, a) a user of ``policy`` can visit at all."""
+        mask = np.zeros((self.models, self.states, self.actions), dtype=bool)
+        states = np.arange(self.states)
+        for step in range(self.horizon):
+            mask[self.model_of(step), states, policy[step]] = True
+        return mask

@@ -1,0 +1,99 @@
+"""Algorithm 1 of the paper, one user at a time: the reference that the engines are tested against.
+
+Each user receives the plan, lives through an episode on true states, privatizes the trajectory
+and reports once. The service sees reports alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldprl.assignment import Assignment
+from ldprl.errors import InputError, whole_number
+from ldprl.learning.learner import Learner
+from ldprl.mdp.tabular import TabularMDP
+from ldprl.privacy.mechanism import CountingMechanism, Mechanism
+from ldprl.privacy.sampling import SeededSourceForTests
+from ldprl.privacy.trajectory import Trajectory
+from ldprl.shape import Array, Policy
+from ldprl.simulation.schedule import Schedule, schedule_from
+from ldprl.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One turn of the protocol: what the user was given, and the sums with the report in."""
+
+    assignment: Assignment
+    report: Array
+    statistics: Statistics
+
+
+def live(mdp: TabularMDP, policy: Policy, rng: np.random.Generator) -> Trajectory:
+    """Return what one user of ``policy`` lives through."""
+    states, actions, rewards = [], [], []
+    state = int(rng.choice(mdp.shape.states, p=mdp.initial))
+    for step in range(mdp.horizon):
+        action = int(policy[step, state])
+        reward = float(mdp.step_rewards[step, state, action])
+        if mdp.reward_kind == "bernoulli":
+            reward = float(rng.random() < reward)
+        states.append(state)
+        actions.append(action)
+        rewards.append(reward)
+        state = int(rng.choice(mdp.shape.states, p=mdp.step_transitions[step, state, action]))
+    return Trajectory(states, actions, rewards)
+
+
+def run_protocol(
+    mdp: TabularMDP,
+    learner: Learner,
+    mechanism: Mechanism,
+    episodes: int,
+    seed: int = 0,
+    replan: str | Schedule = "each",
+) -> Iterator[Episode]:
+    """Play Algorithm 1 (locally private episodic RL) and yield every episode."""
+    whole_number("episodes", episodes, 1)
+    schedule = schedule_from(replan)
+    rng = np.random.default_rng(seed)
+    source = SeededSourceForTests(rng)
+    statistics = mechanism.no_statistics()
+    plan: tuple[Assignment, ...] = ()
+    replan_at = 0
+    for users in range(episodes):
+        if users == replan_at:
+            plan = learner.plan(statistics, rng)
+            replan_at = users + schedule(users)
+        assignment = plan[rng.choice(len(plan), p=[choice.share for choice in plan])]
+        trajectory = live(mdp, assignment.policy, rng)
+        report = mechanism.privatize(trajectory, assignment, source)
+        statistics += mechanism.decode(mechanism.tally(report[None]), 1, assignment)
+        yield Episode(assignment, report, statistics)
+
+
+def run_shuffled_protocol(
+    mdp: TabularMDP, learner: Learner, mechanism: CountingMechanism, episodes: int, seed: int = 0
+) -> Iterator[Episode]:
+    """Play the shuffling protocol (algorithm 8, appendix I) and yield every episode.
+
+    The shuffler hands the learner all reports so far in a new random order, so nothing ties a
+    report to the policy it was made under, and decoding must not ask for it.
+    """
+    whole_number("episodes", episodes, 1)
+    if mechanism.policy_aware:
+        raise InputError("policy_aware", True, "False: a shuffled report has lost its policy")
+    rng = np.random.default_rng(seed)
+    source = SeededSourceForTests(rng)
+    reports: list[Array] = []
+    statistics = mechanism.no_statistics()
+    for _ in range(episodes):
+        (assignment,) = learner.plan(statistics, rng)
+        trajectory = live(mdp, assignment.policy, rng)
+        reports.append(mechanism.privatize(trajectory, assignment, source))
+        shuffled = np.array(reports)[rng.permutation(len(reports))]
+        statistics = mechanism.decode(mechanism.tally(shuffled), len(reports), assignment)
+        yield Episode(assignment, reports[-1], statistics)

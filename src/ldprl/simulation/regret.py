@@ -1,0 +1,48 @@
+"""Cumulative regret, exact and recorded at checkpoints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ldprl.mdp.evaluation import optimum, policy_values
+from ldprl.mdp.tabular import TabularMDP
+from ldprl.shape import FloatArray, IntArray, Policy
+
+
+def checkpoints(episodes: int, per_decade: int = 20) -> IntArray:
+    """Return log-spaced numbers of episodes from 1 to ``episodes``, ends included."""
+    count = max(2, round(per_decade * np.log10(max(episodes, 2))) + 1)
+    points = np.geomspace(1, episodes, count)
+    return np.unique(np.rint(points).astype(np.int64).clip(1, episodes))
+
+
+class RegretRecorder:
+    """Adds up E[V*₁ − V^{π_k}₁] over users; within a batch each user loses the same on average."""
+
+    def __init__(self, mdp: TabularMDP, points: IntArray) -> None:
+        self._mdp = mdp
+        self._best = float(mdp.initial @ optimum(mdp).values[0])
+        self._known: dict[bytes, float] = {}
+        self._points = points
+        self._next = 0
+        self.users = 0
+        self.total = 0.0
+        self.curve: FloatArray = np.zeros(len(points))
+
+    def loss(self, policy: Policy) -> float:
+        """Return what one user of ``policy`` loses on average."""
+        key = policy.tobytes()
+        if key not in self._known:
+            value = float(self._mdp.initial @ policy_values(self._mdp, policy)[0])
+            self._known[key] = max(self._best - value, 0.0)
+        return self._known[key]
+
+    def add(self, users: int, loss: float) -> None:
+        """Record ``users`` users who lost ``loss`` each on average."""
+        end = self.users + users
+        while self._next < len(self._points) and self._points[self._next] <= end:
+            reached = self._points[self._next] - self.users
+            self.curve[self._next] = self.total + reached * loss
+            self._next += 1
+        self.users = end
+        self.total += users * loss

@@ -1,0 +1,42 @@
+"""When to plan again: how many users a plan serves before the next one is made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from ldprl.errors import InputError, positive
+
+Schedule = Callable[[int], int]
+"""Given the number of users so far, how many the next plan serves (at least one)."""
+
+
+def each(users: int) -> int:
+    """Plan anew for every user, as the paper does."""
+    return 1
+
+
+def growth(factor: float) -> Schedule:
+    """Plan anew when the number of users has grown by the factor 1 + ``factor``."""
+    positive("growth", factor)
+
+    def schedule(users: int) -> int:
+        return max(1, math.ceil(factor * users))
+
+    return schedule
+
+
+def schedule_from(replan: str | Schedule) -> Schedule:
+    """Read ``"each"`` or ``"growth:G"``; a function is taken as it is."""
+    if callable(replan):
+        return replan
+    if replan == "each":
+        return each
+    kind, _, value = str(replan).partition(":")
+    if kind == "growth":
+        try:
+            return growth(float(value))
+        except ValueError as error:
+            if isinstance(error, InputError):
+                raise
+    raise InputError("replan", replan, "'each' or 'growth:G' with a number G > 0")

@@ -1,0 +1,95 @@
+"""Many users at once: their summed trajectories, drawn exactly in distribution.
+
+Users are independent given the policy they run and the service sees only sums, so the sums of n
+users can be drawn step by step from multinomials, without any one of them being simulated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldprl.mdp.tabular import TabularMDP
+from ldprl.privacy.layout import Layout
+from ldprl.shape import Array, FloatArray, IntArray, Policy
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The true sums over ``users`` who ran one policy, step by step.
+
+    The action is known from the policy, so states are enough: ``arrivals[h, s]`` users were in s
+    at step h, ``moves[h, s, s']`` of them went on to s', and the rewards they got there sum to
+    ``rewards[h, s]`` (and the squares to ``squares[h, s]``), in units of the layout's resolution.
+    """
+
+    users: int
+    arrivals: IntArray
+    moves: IntArray
+    rewards: Array
+    squares: Array
+
+    def counts(self, layout: Layout, policy: Policy) -> Array:
+        """Return the users' summed counters as one flat vector in the given ``layout``."""
+        shape = layout.shape
+        vector = np.zeros(layout.length, dtype=self.rewards.dtype)
+        rewards, visits, transitions, squares = layout.blocks(vector)
+        states = np.arange(shape.states)
+        for step, actions in enumerate(policy):
+            model = shape.model_of(step)
+            rewards[model, states, actions] += self.rewards[step]
+            visits[model, states, actions] += self.arrivals[step]
+            if squares is not None:
+                squares[model, states, actions] += self.squares[step]
+            if step + 1 < shape.horizon:
+                transitions[model, states, actions] += self.moves[step]
+        return vector
+
+
+def draw_totals(
+    mdp: TabularMDP,
+    policy: Policy,
+    users: int,
+    resolution: int | None,
+    rng: np.random.Generator,
+) -> Totals:
+    """Draw what ``users`` independent users of ``policy`` live through, summed."""
+    shape = mdp.shape
+    states = np.arange(shape.states)
+    arrivals = np.zeros((shape.horizon, shape.states), dtype=np.int64)
+    moves = np.zeros((shape.horizon - 1, shape.states, shape.states), dtype=np.int64)
+    dtype = np.float64 if resolution is None else np.int64
+    rewards = np.zeros((shape.horizon, shape.states), dtype=dtype)
+    squares = np.zeros((shape.horizon, shape.states), dtype=dtype)
+    arrivals[0] = rng.multinomial(users, _normalized(mdp.initial))
+    for step in range(shape.horizon):
+        means = mdp.step_rewards[step][states, policy[step]]
+        if mdp.reward_kind == "bernoulli":
+            ones = rng.binomial(arrivals[step], means)
+            rewards[step] = squares[step] = ones * (resolution or 1)
+        else:
+            rewards[step] = _rounded_sum(arrivals[step], means, resolution, rng)
+            squares[step] = _rounded_sum(arrivals[step], means**2, resolution, rng)
+        if step + 1 < shape.horizon:
+            rows = _normalized(mdp.step_transitions[step][states, policy[step]])
+            moves[step] = rng.multinomial(arrivals[step], rows)
+            arrivals[step + 1] = moves[step].sum(axis=0)
+    return Totals(users, arrivals, moves, rewards, squares)
+
+
+def _rounded_sum(
+    visits: IntArray, values: FloatArray, resolution: int | None, rng: np.random.Generator
+) -> Array:
+    """Sum ``visits`` copies of each value, each copy rounded at random to the grid on its own."""
+    if resolution is None:
+        return visits * values
+    whole = np.floor(values * resolution)
+    rest = np.clip(values * resolution - whole, 0, 1)
+    return visits * whole.astype(np.int64) + rng.binomial(visits, rest)
+
+
+def _normalized(rows: FloatArray) -> FloatArray:
+    """Remove the last rounding error of validated probabilities, which numpy would refuse."""
+    result: FloatArray = rows / rows.sum(axis=-1, keepdims=True)
+    return result
