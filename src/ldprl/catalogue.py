@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldprl.errors import InputError, one_of
+from ldprl.errors import InputError, one_of, positive, probability, real
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.ldp_psrl import LDPPSRL
 from ldprl.learning.learner import Learner
@@ -24,27 +24,37 @@ MECHANISMS: dict[str, type[Mechanism]] = {
 LEARNERS: dict[str, type[Learner]] = {
     kind.name: kind for kind in (UCBVI, UCBVIBernstein, PSRL, LDPOBI, LDPPSRL)
 }
+# Beyond these, tables of noise do not fit into memory or e^ε into a float.
+_EPSILON_RANGE = (1e-4, 1e6)
 
 
 def build_mechanism(
     name: str,
     shape: Shape,
-    epsilon: float,
+    epsilon: float | None = None,
     delta: float = 0.0,
     *,
     constants: Constants = "sound",
     squares: bool = False,
 ) -> Mechanism:
-    """Return the mechanism called ``name``; pure mechanisms take no δ and ignore it."""
+    """Return the mechanism called ``name``; ``none`` ignores ε and δ, pure mechanisms δ."""
     one_of("mechanism", name, MECHANISMS)
+    probability("delta", delta, zero=True)
+    least, most = _EPSILON_RANGE
+    if epsilon is not None and not least <= positive("epsilon", epsilon) <= most:
+        raise InputError("epsilon", epsilon, f"a number from {least:g} to {most:g}")
     if name == NoPrivacy.name:
         return NoPrivacy(shape, constants=constants)
+    if epsilon is None:
+        raise InputError("epsilon", None, f"a finite number > 0 for {name}")
     if name == Laplace.name:
         return Laplace(shape, epsilon, constants=constants, squares=squares)
     if name == RandomizedResponse.name:
         return RandomizedResponse(shape, epsilon, constants=constants, squares=squares)
     if name == Shuffle.name:
         return Shuffle(shape, epsilon, constants=constants, squares=squares)
+    if delta == 0:
+        raise InputError("delta", delta, f"a number in (0, 1) for {name}")
     kind = Gaussian if name == Gaussian.name else BoundedNoise
     return kind(shape, epsilon, delta, constants=constants, squares=squares)
 
@@ -55,15 +65,21 @@ def build(
     shape: Shape,
     *,
     episodes: int,
-    epsilon: float,
+    epsilon: float | None = None,
     delta: float = 0.0,
     constants: Constants = "sound",
     failure_probability: float = 0.1,
     alpha: float = 2.0,
 ) -> tuple[Learner, Mechanism]:
-    """Return a learner and the mechanism that feeds it, both by name."""
+    """Return a learner and the mechanism that feeds it, both by name.
+
+    Parameters that the two do not use are checked all the same.
+    """
     one_of("learner", learner, LEARNERS)
     one_of("mechanism", mechanism, MECHANISMS)
+    probability("failure_probability", failure_probability, zero=False)
+    if real("alpha", alpha, "a finite number > 1") <= 1:
+        raise InputError("alpha", alpha, "a finite number > 1")
     if not LEARNERS[learner].private and mechanism != NoPrivacy.name:
         usable = ", ".join(name for name, kind in LEARNERS.items() if kind.private)
         expected = f"'none' with {learner}, which cannot use noisy sums (those that can: {usable})"

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ldprl.errors import InputError, one_of, positive, whole_number
-from ldprl.mdp.hard_tree import _levels, _long_enough
+from ldprl.mdp.hard_tree import tree_levels, long_enough
 
 if TYPE_CHECKING:
     from ldprl.privacy.mechanism import Constants
@@ -57,10 +57,10 @@ def regret_lower_bound_ldp(
     episodes = whole_number("episodes", episodes, 1)
     epsilon = positive("epsilon", epsilon)
     one_of("constants", constants, ("sound", "paper"))
-    if not _long_enough(states, actions, horizon):
+    if not long_enough(states, actions, horizon):
         least = 2 * math.log(states - 2) / math.log(actions) + 2
         raise InputError("horizon", horizon, f"at least 2 log_A(S−2) + 2 = {least:.4g}")
-    levels = _levels(states - 2, actions)
+    levels = tree_levels(states - 2, actions)
     pairs = levels[-1] * actions
     # Beyond ε = 1 the minimum is 1/2; capping keeps the exponential finite.
     privacy = min(math.expm1(min(epsilon, 1.0)), 0.5)

@@ -113,7 +113,7 @@ def hard_tree(
     horizon = whole_number("horizon", horizon, 1)
     episodes = whole_number("episodes", episodes, 1)
     epsilon = positive("epsilon", epsilon)
-    levels = _levels(states - 2, actions)
+    levels = tree_levels(states - 2, actions)
     depth, leaves = len(levels), levels[-1]
     leaf = _index("leaf", leaf, leaves)
     action = _index("action", action, actions)
@@ -128,7 +128,7 @@ def hard_tree(
         raise InputError("episodes", episodes, expected)
     conditions = {
         "K ≥ LA / min{8(e^ε−1), 4}²": episodes >= leaves * actions / 64 / scale / scale,
-        "H ≥ 2 log_A(S−2) + 2": _long_enough(states, actions, horizon),
+        "H ≥ 2 log_A(S−2) + 2": long_enough(states, actions, horizon),
     }
     return HardTree(
         mdp=_tree_mdp(levels, actions, horizon, gap=gap, leaf=leaf, action=action),
@@ -140,7 +140,7 @@ def hard_tree(
     )
 
 
-def _levels(nodes: int, actions: int) -> tuple[int, ...]:
+def tree_levels(nodes: int, actions: int) -> tuple[int, ...]:
     """Arrange ``nodes`` in the fewest levels, with as many as possible in the last.
 
     Level sizes n_0 = 1, …, n_{d−1} = L must satisfy n_i ≤ n_{i+1} ≤ A·n_i. For a given L their sum
@@ -192,7 +192,7 @@ def _tree_mdp(
     return TabularMDP(transitions, rewards, horizon, root)
 
 
-def _long_enough(states: int, actions: int, horizon: int) -> bool:
+def long_enough(states: int, actions: int, horizon: int) -> bool:
     """Return whether H ≥ 2 log_A(S−2) + 2, in whole numbers: A^(H−2) ≥ (S−2)²."""
     enough = 2 * states.bit_length()  # as 2^enough > S², larger powers need not be computed
     return horizon >= 2 and actions ** min(horizon - 2, enough) >= (states - 2) ** 2

@@ -1,0 +1,183 @@
+"""``ldprl bounds``: what theory promises and what it forbids."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from ldprl.cli.numbers import count, decimal
+from ldprl.cli.options import Alpha, ConstantsName, Episodes, FailureProbability, Json
+from ldprl.cli.show import number, show_json, show_line, show_table
+from ldprl.errors import InputError, probability
+
+if TYPE_CHECKING:
+    from ldprl.privacy.mechanism import Constants
+    from ldprl.shape import Shape
+
+
+def bounds(
+    states: Annotated[str, typer.Option(metavar="S", help="Number of states.")],
+    actions: Annotated[str, typer.Option(metavar="A", help="Number of actions.")],
+    horizon: Annotated[str, typer.Option(metavar="H", help="Steps in an episode.")],
+    episodes: Episodes,
+    epsilon: Annotated[str, typer.Option(metavar="E", help="ε > 0 of the whole trajectory.")],
+    delta: Annotated[
+        str, typer.Option(metavar="D", help="δ in (0, 1), for mechanisms that have one.")
+    ] = "0.1",
+    mechanism: Annotated[
+        str | None, typer.Option(metavar="NAME", help="This mechanism only. \\[default: all]")
+    ] = None,
+    constants: ConstantsName = "sound",
+    failure_probability: FailureProbability = "0.1",
+    alpha: Alpha = "2",
+    as_json: Json = False,
+) -> None:
+    """Compute regret bounds, upper and lower, and the paper's table 1.
+
+    Upper bounds are LDP-OBI's, with the constants of the proof; rates have constant 1 and no
+    logarithms.
+    """
+    from ldprl.catalogue import MECHANISMS
+    from ldprl.shape import Shape
+
+    problem = Problem(
+        Shape(
+            count("states", states, at_most=10**5),
+            count("actions", actions, at_most=10**5),
+            count("horizon", horizon, at_most=10**5),
+        ),
+        count("episodes", episodes),
+        decimal("epsilon", epsilon),
+        decimal("delta", delta),
+        probability(
+            "failure_probability", decimal("failure_probability", failure_probability), zero=False
+        ),
+        decimal("alpha", alpha),
+        cast("Constants", constants),
+    )
+    names = list(MECHANISMS) if mechanism is None else [mechanism]
+    found = {
+        "no_learning": float(problem.shape.horizon * problem.users),
+        "upper": [_upper(name, problem) for name in names],
+        "lower": _lower(problem),
+        "rates": _rates(problem),
+        "table": _table(problem),
+    }
+    if as_json:
+        show_json(found)
+    else:
+        _show(found)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What the bounds are asked about."""
+
+    shape: Shape
+    users: int
+    epsilon: float
+    delta: float
+    failure: float
+    alpha: float
+    constants: Constants
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """S, A and H."""
+        return self.shape.states, self.shape.actions, self.shape.horizon
+
+
+def _upper(name: str, given: Problem) -> dict[str, Any]:
+    from ldprl.bounds import regret_upper_bound
+    from ldprl.catalogue import build_mechanism
+
+    constants = given.constants
+    mechanism = build_mechanism(name, given.shape, given.epsilon, given.delta, constants=constants)
+    laws, guarantee = mechanism.error_laws, mechanism.guarantee
+    bound = regret_upper_bound(
+        given.shape, given.users, laws, given.failure, given.alpha, constants=constants
+    )
+    return {
+        "mechanism": name,
+        "epsilon": guarantee.epsilon if math.isfinite(guarantee.epsilon) else None,
+        "delta": guarantee.delta,
+        "regret": bound.total,
+        "terms": asdict(bound),
+    }
+
+
+def _lower(given: Problem) -> dict[str, Any]:
+    """Return the lower bound, or why it does not apply to this problem."""
+    from ldprl.bounds import regret_lower_bound_ldp as lower_bound
+
+    try:
+        least = lower_bound(*given.sizes, given.users, given.epsilon, constants=given.constants)
+    except InputError as unmet:
+        return {"regret": None, "unmet": f"{unmet.field} must be {unmet.expected}"}
+    return {"regret": least, "unmet": None}
+
+
+def _rates(given: Problem) -> dict[str, float]:
+    from ldprl.bounds import psrl_rate, pucb_rate, regret_lower_bound_jdp, shuffle_regret_rate
+
+    problem = (*given.sizes, given.users, given.epsilon)
+    return {
+        "PSRL without privacy": psrl_rate(*given.sizes, given.users),
+        "JDP lower bound": regret_lower_bound_jdp(*problem),
+        "PUCB under JDP": pucb_rate(*problem),
+        "LDP-OBI with shuffle": shuffle_regret_rate(*problem, constants=given.constants),
+    }
+
+
+def _table(given: Problem) -> list[dict[str, Any]]:
+    from ldprl.bounds import table_one
+
+    rows = table_one(
+        *given.sizes,
+        episodes=given.users,
+        epsilon=given.epsilon,
+        delta=given.delta,
+        constants=given.constants,
+    )
+    return [asdict(row) for row in rows]
+
+
+def _show(found: dict[str, Any]) -> None:
+    trivial = found["no_learning"]
+    upper = [
+        (
+            row["mechanism"],
+            "none" if row["epsilon"] is None else f"({row['epsilon']:g}, {row['delta']:.3g})",
+            number(row["regret"]),
+            f"{row['regret'] / trivial:.3g}",
+        )
+        for row in found["upper"]
+    ]
+    show_table(
+        "Upper bounds: LDP-OBI's regret",
+        ("mechanism", "(ε, δ)", "regret ≤", "of H·K"),
+        upper,
+        right=("regret ≤", "of H·K"),
+    )
+    show_line(f"Not learning at all costs at most H·K = {number(trivial)}.\n")
+
+    least = found["lower"]
+    if least["regret"] is None:
+        show_line(f"No lower bound under ε-LDP here: {least['unmet']}.\n")
+    else:
+        some = "some MDP of this size costs every ε-LDP learner"
+        show_line(f"Lower bound: {some} a regret of {number(least['regret'])}.\n")
+
+    rates = [(name, number(value)) for name, value in found["rates"].items()]
+    show_table("Rates, for comparison", ("of", "order"), rows=rates, right=("order",))
+
+    columns = ("mechanism", "level", "regret", "order", "step_dependent")
+    rows = [
+        [number(row[name]) if name == "order" else row[name] for name in columns]
+        for row in found["table"]
+    ]
+    heads = ("randomizer", "LDP level", "regret Õ(·)", "order", "step-dependent ×")
+    show_table("Table 1", heads, rows, right=("order",))

@@ -1,0 +1,36 @@
+"""Options that several commands take, each with one meaning and one help text."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Epsilon = Annotated[
+    str | None,
+    typer.Option(metavar="E", help="ε > 0 of the whole trajectory; a private mechanism needs it."),
+]
+Delta = Annotated[
+    str,
+    typer.Option(metavar="D", help="δ in \\[0, 1); gaussian and bounded-noise need δ > 0."),
+]
+ConstantsName = Annotated[
+    str,
+    typer.Option(
+        "--constants",
+        metavar="sound|paper",
+        help="Constants that hold what they state, or those that the paper prints.",
+    ),
+]
+FailureProbability = Annotated[
+    str,
+    typer.Option(metavar="P", help="How often the confidence bounds may fail, in (0, 1)."),
+]
+Alpha = Annotated[
+    str,
+    typer.Option(metavar="A", help="LDP-OBI's α > 1, which keeps its denominators from zero."),
+]
+Episodes = Annotated[
+    str, typer.Option(metavar="K", help="Users, one episode each; 1e8 is a number too.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to stdout.")]

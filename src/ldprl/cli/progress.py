@@ -1,0 +1,54 @@
+"""A progress bar whose remaining time can be believed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from ldprl.simulation.schedule import Schedule
+
+_BETWEEN_UPDATES = 0.1
+
+
+@contextmanager
+def progress_bar(
+    schedule: Schedule, episodes: int, runs: int
+) -> Iterator[Callable[[int, int], None] | None]:
+    """Show on stderr how far a simulation is, if anybody is looking; else give None.
+
+    A plan takes the same time however many users it serves, so progress is counted in plans.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeRemaining
+
+    points, plans = plans_until(schedule, episodes)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemaining())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=runs * plans[-1])
+        shown = 0.0
+
+        def update(run: int, users: int) -> None:
+            nonlocal shown
+            now = time.monotonic()
+            if now - shown >= _BETWEEN_UPDATES:
+                shown = now
+                done = run * plans[-1] + float(np.interp(users, points, plans))
+                bar.update(task, completed=done, description=f"run {run + 1} of {runs}")
+
+        yield update
+
+
+def plans_until(schedule: Schedule, episodes: int) -> tuple[list[float], list[float]]:
+    """Return numbers of users, log-spaced, and about how many plans it takes to get there."""
+    points = np.geomspace(1, episodes + 1, 400) - 1
+    sizes = np.array([schedule(int(users)) for users in points[:-1]])
+    plans = np.concatenate([[0.0], np.cumsum(np.diff(points) / sizes)])
+    return points.tolist(), plans.tolist()

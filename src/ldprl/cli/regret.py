@@ -1,0 +1,133 @@
+"""``ldprl regret``: simulate a learner with a mechanism in an MDP."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from ldprl.cli.numbers import count, decimal
+from ldprl.cli.options import Alpha, ConstantsName, Delta, Episodes, Epsilon, FailureProbability
+from ldprl.cli.options import Json as JsonFlag
+from ldprl.cli.show import number, show_json, show_table
+
+if TYPE_CHECKING:
+    from ldprl.privacy.mechanism import Constants
+    from ldprl.simulation.engine import Simulation
+
+
+def regret(
+    mdp: Annotated[
+        str,
+        typer.Option(
+            metavar="WORLD",
+            help="FILE.json, random:S,A,H,SEED, riverswim:S,H, grid:ROWS,COLUMNS,H or "
+            "hard-tree:S,A,H,K,EPSILON.",
+        ),
+    ],
+    episodes: Episodes,
+    learner: Annotated[
+        str, typer.Option(metavar="NAME", help="Who learns; see `ldprl learners`.")
+    ] = "ldp-obi",
+    mechanism: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How users privatize; see `ldprl mechanisms`. "
+            "\\[default: laplace, or none where the learner is not private]",
+        ),
+    ] = None,
+    constants: ConstantsName = "sound",
+    epsilon: Epsilon = None,
+    delta: Delta = "0",
+    failure_probability: FailureProbability = "0.1",
+    alpha: Alpha = "2",
+    runs: Annotated[str, typer.Option(metavar="N", help="Independent runs.")] = "1",
+    seed: Annotated[str, typer.Option(metavar="I", help="The same seed, the same result.")] = "0",
+    replan: Annotated[
+        str,
+        typer.Option(
+            metavar="each|growth:G",
+            help="Plan anew for each user, or when users have grown by the factor 1 + G.",
+        ),
+    ] = "growth:0.01",
+    as_json: JsonFlag = False,
+) -> None:
+    """Simulate users, a mechanism and a learner, and tell the regret.
+
+    The simulation draws the sums of all users between two plans at once, exactly in
+    distribution, so that 1e8 users take seconds.
+    """
+    started = time.perf_counter()
+    from ldprl.catalogue import LEARNERS, build
+    from ldprl.cli.progress import progress_bar
+    from ldprl.errors import one_of
+    from ldprl.mdp.specification import mdp_from
+    from ldprl.simulation.engine import simulate
+    from ldprl.simulation.schedule import schedule_from
+
+    import_seconds = time.perf_counter() - started
+    users = count("episodes", episodes)
+    repeats = count("runs", runs, at_most=10**6)
+    origin = count("seed", seed, at_least=0, at_most=2**63)
+    one_of("learner", learner, LEARNERS)
+    if mechanism is None:
+        mechanism = "laplace" if LEARNERS[learner].private else "none"
+    schedule = schedule_from(replan)
+    world = mdp_from(mdp)
+    agent, randomizer = build(
+        learner,
+        mechanism,
+        world.shape,
+        episodes=users,
+        epsilon=None if epsilon is None else decimal("epsilon", epsilon),
+        delta=decimal("delta", delta),
+        constants=cast("Constants", constants),
+        failure_probability=decimal("failure_probability", failure_probability),
+        alpha=decimal("alpha", alpha),
+    )
+    with progress_bar(schedule, users, repeats) as progress:
+        result = simulate(world, agent, randomizer, users, repeats, origin, schedule, progress)
+    if as_json:
+        _show_json(result, import_seconds)
+    else:
+        shape = world.shape
+        sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
+        _show_table(result, f"{learner}, {mechanism} ({constants}) in {mdp}: {sizes}")
+
+
+def _show_json(result: Simulation, import_seconds: float) -> None:
+    given = result.guarantee
+    epsilon = given.epsilon if math.isfinite(given.epsilon) else None
+    show_json(
+        {
+            "regret": result.regret.tolist(),
+            "checkpoints": result.checkpoints.tolist(),
+            "curves": result.curves.tolist(),
+            "episodes": int(result.checkpoints[-1]),
+            "guarantee": {"epsilon": epsilon, "delta": given.delta},
+            "seconds": result.seconds,
+            "import_seconds": import_seconds,
+            "compile_seconds": 0.0,
+        }
+    )
+
+
+def _show_table(result: Simulation, title: str) -> None:
+    users = int(result.checkpoints[-1])
+    given = result.guarantee
+    private = f"ε = {given.epsilon:g}, δ = {given.delta:.4g}"
+    regrets = result.regret
+    rows = [
+        ("users", f"{users:,}"),
+        ("regret, mean", number(regrets.mean())),
+        ("regret, least", number(regrets.min())),
+        ("regret, most", number(regrets.max())),
+        ("regret per user", number(regrets.mean() / users)),
+        ("guarantee", private if math.isfinite(given.epsilon) else "none"),
+        ("seconds", f"{result.seconds:.2f}"),
+    ]
+    runs = "1 run" if len(regrets) == 1 else f"{len(regrets)} runs"
+    show_table(title, (runs, "value"), rows, right=("value",))

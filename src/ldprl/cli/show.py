@@ -1,0 +1,43 @@
+"""Tables for people and JSON for programs, both on stdout."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+
+def show_json(value: Any) -> None:
+    """Print ``value`` as JSON, refusing what JSON has no word for."""
+    print(json.dumps(value, allow_nan=False))
+
+
+def show_table(
+    title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
+) -> None:
+    """Print a table; the columns named in ``right`` are numbers and aligned as such."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for head in heads:
+        table.add_column(head, justify="right" if head in right else "left")
+    for row in rows:
+        table.add_row(*row)
+    show_line(title, style="bold")
+    _console().print(table)
+
+
+def show_line(text: str, style: str | None = None) -> None:
+    """Print a line of text, folded to the width of the terminal."""
+    _console().print(text, style=style)
+
+
+def _console() -> Console:
+    return Console(markup=False, highlight=False)
+
+
+def number(value: float) -> str:
+    """Write ``value`` with four significant digits."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"

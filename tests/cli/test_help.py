@@ -1,0 +1,119 @@
+"""The command explains itself, starts fast, and leaves quietly."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ldprl
+from ldprl.catalogue import LEARNERS, MECHANISMS
+from ldprl.cli.progress import plans_until
+from ldprl.simulation.schedule import schedule_from
+
+from .conftest import Run
+
+COMMANDS = ("regret", "bounds", "mechanisms", "learners")
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(ldprl.__file__).parents[1])}
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+
+
+def test_help_names_every_command(run: Run) -> None:
+    outcome = run("--help")
+    assert outcome.code == 0
+    for command in COMMANDS:
+        assert command in outcome.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_an_example_that_runs(run: Run, command: str) -> None:
+    shown = run(f"{command} --help").out
+    _, example = shown.split("Example: ldprl ")
+    line = " ".join(example.split()).replace("1e6", "1e3")
+    assert line.startswith(command)
+    assert run(line).code == 0
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").out == f"ldprl {ldprl.__version__}\n"
+
+
+def test_python_dash_m_is_the_same_command() -> None:
+    line = [sys.executable, "-m", "ldprl", "--version"]
+    shown = subprocess.run(line, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert shown.stdout == f"ldprl {ldprl.__version__}\n"
+
+
+@pytest.mark.parametrize(("command", "known"), [("mechanisms", MECHANISMS), ("learners", LEARNERS)])
+def test_lists_have_name_guarantee_and_summary(
+    run: Run, command: str, known: dict[str, type]
+) -> None:
+    found = run(f"{command} --json").json
+    assert [row["name"] for row in found] == list(known)
+    shown = run(command).out
+    for row in found:
+        assert set(row) == {"name", "guarantee", "summary"}
+        assert row["summary"] == known[row["name"]].summary  # type: ignore[attr-defined]
+        assert row["name"] in shown
+        assert row["guarantee"] in shown
+
+
+def test_mechanisms_tell_pure_from_approximate(run: Run) -> None:
+    levels = {row["name"]: row["guarantee"] for row in run("mechanisms --json").json}
+    assert levels == {
+        "none": "none",
+        "laplace": "ε",
+        "gaussian": "(ε, δ)",
+        "randomized-response": "ε",
+        "bounded-noise": "(ε, δ)",
+        "shuffle": "ε",
+    }
+
+
+def test_help_loads_no_numerics() -> None:
+    code = (
+        "import sys; sys.argv = ['ldprl', 'regret', '--help']\n"
+        "from ldprl.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'scipy', 'matplotlib', 'numba'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    assert python(code).returncode == 0
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    code = "import sys; sys.modules['typer'] = None\nfrom ldprl.cli import main\nmain()"
+    outcome = python(code)
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert outcome.stderr == ("error: typer is not installed: pip install 'ldprl[simulation]'\n")
+
+
+def test_an_interrupt_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ldprl.simulation.engine.simulate", interrupted)
+    outcome = run("regret --mdp random:2,2,2,3 --epsilon 2 --episodes 10")
+    assert (outcome.code, outcome.out, outcome.err.strip()) == (130, "", "")
+
+
+@pytest.mark.parametrize(("replan", "episodes"), [("each", 10**4), ("growth:0.01", 10**8)])
+def test_progress_is_counted_in_plans(replan: str, episodes: int) -> None:
+    """What the bar takes for the whole is within 5% of the number of plans that are made."""
+    schedule = schedule_from(replan)
+    users = plans = 0
+    while users < episodes:
+        users += schedule(users)
+        plans += 1
+    points, counted = plans_until(schedule, episodes)
+    assert points[-1] == pytest.approx(episodes)
+    assert counted[-1] == pytest.approx(plans, rel=0.05)

@@ -1,0 +1,128 @@
+"""``ldprl regret`` says what the library computes, in JSON and in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ldprl.catalogue import LEARNERS, MECHANISMS, build
+from ldprl.mdp import random_mdp
+from ldprl.simulation.engine import simulate
+
+from .conftest import Run
+
+SMALL = "regret --mdp random:2,2,2,3 --episodes 300 --replan growth:0.3"
+
+
+def test_json_has_the_fields_and_lengths_that_it_should(run: Run) -> None:
+    outcome = run(f"{SMALL} --epsilon 2 --runs 3 --json")
+    found = outcome.json
+    assert (outcome.code, outcome.err) == (0, "")
+    assert set(found) == {
+        "regret",
+        "checkpoints",
+        "curves",
+        "episodes",
+        "guarantee",
+        "seconds",
+        "import_seconds",
+        "compile_seconds",
+    }
+    assert found["episodes"] == found["checkpoints"][-1] == 300
+    assert found["guarantee"] == {"epsilon": 2.0, "delta": 0.0}
+    assert len(found["regret"]) == len(found["curves"]) == 3
+    for total, curve in zip(found["regret"], found["curves"], strict=True):
+        assert len(curve) == len(found["checkpoints"])
+        assert curve == sorted(curve)
+        assert curve[-1] == total
+    assert found["seconds"] > 0
+
+
+def test_it_is_the_library_that_computes(run: Run) -> None:
+    mdp = random_mdp(2, 2, 2, seed=3)
+    learner, mechanism = build(
+        "ldp-psrl",
+        "gaussian",
+        mdp.shape,
+        episodes=300,
+        epsilon=1.5,
+        delta=0.01,
+        constants="paper",
+        failure_probability=0.2,
+    )
+    expected = simulate(mdp, learner, mechanism, 300, runs=2, seed=7, replan="growth:0.3")
+    line = f"{SMALL} --learner ldp-psrl --mechanism gaussian --constants paper --epsilon 1.5"
+    found = run(f"{line} --delta 0.01 --failure-probability 0.2 --runs 2 --seed 7 --json").json
+    np.testing.assert_array_equal(found["curves"], expected.curves)
+    np.testing.assert_array_equal(found["checkpoints"], expected.checkpoints)
+
+
+@pytest.mark.parametrize("changed", ["--alpha 5", "--failure-probability 1e-6"])
+def test_the_learners_parameters_reach_it(run: Run, changed: str) -> None:
+    line = "regret --mdp random:2,2,2,3 --episodes 1e5 --replan growth:0.3 --epsilon 9 --json"
+    assert run(line).json["regret"] != run(f"{line} {changed}").json["regret"]
+
+
+def test_the_same_seed_gives_the_same_runs_and_another_does_not(run: Run) -> None:
+    line = f"{SMALL} --epsilon 2 --runs 2 --json"
+    first, again = run(f"{line} --seed 5").json, run(f"{line} --seed 5").json
+    other = run(f"{line} --seed 6").json
+    assert first["curves"] == again["curves"] != other["curves"]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_every_pair_runs_or_is_refused(run: Run, learner: str, mechanism: str) -> None:
+    line = f"{SMALL} --learner {learner} --mechanism {mechanism} --epsilon 2 --delta 0.1 --json"
+    outcome = run(line)
+    if LEARNERS[learner].private or mechanism == "none":
+        assert outcome.code == 0
+        epsilon = outcome.json["guarantee"]["epsilon"]
+        assert epsilon == (None if mechanism == "none" else 2.0)
+    else:
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.err.startswith(f"error: mechanism = '{mechanism}': expected 'none'")
+
+
+@pytest.mark.parametrize(
+    "world",
+    ["riverswim:3,4", "grid:2,2,3", "hard-tree:4,2,4,1000,1.0", "random:1,1,1,0"],
+)
+def test_every_family_runs(run: Run, world: str) -> None:
+    line = f"--mdp {world} --episodes 1e2 --epsilon 1 --replan growth:1 --json"
+    assert run(f"regret {line}").code == 0
+
+
+def test_an_mdp_from_a_file_is_the_one_that_was_written(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "world.json"
+    path.write_text(random_mdp(2, 2, 2, seed=3).to_json(), encoding="utf-8")
+    line = "--episodes 300 --replan growth:0.3 --epsilon 2 --json"
+    assert (
+        run(f"regret --mdp {path} {line}").json["regret"]
+        == run(f"{SMALL} --epsilon 2 --json").json["regret"]
+    )
+
+
+def test_counts_may_be_written_as_powers_of_ten(run: Run) -> None:
+    line = "regret --mdp random:2,2,2,3 --replan growth:1 --epsilon 2 --json"
+    found = run(f"{line} --episodes 1e8 --runs 2e0 --seed 1e3").json
+    assert found["episodes"] == 10**8
+    assert len(found["regret"]) == 2
+
+
+def test_without_json_there_is_a_table(run: Run) -> None:
+    outcome = run(f"{SMALL} --mechanism none --runs 2")
+    assert outcome.code == 0
+    for word in ("users", "mean", "least", "most", "per user", "guarantee", "none", "seconds"):
+        assert word in outcome.out
+
+
+def test_a_warning_is_one_line_on_stderr_and_json_stays_pure(run: Run) -> None:
+    line = f"{SMALL} --mechanism gaussian --constants paper --epsilon 20 --delta 0.1 --json"
+    outcome = run(line)
+    assert outcome.code == 0
+    assert len(outcome.err.splitlines()) == 1
+    assert outcome.err.startswith("warning: ")
+    assert f"{outcome.json['guarantee']['delta']:.4g}" in outcome.err
