@@ -22,6 +22,8 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict src tests benchmarks
 
+# One core against one core: on a busy machine BLAS threads wait for each other.
+bench: export OPENBLAS_NUM_THREADS = 1
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 

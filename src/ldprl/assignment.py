@@ -3,8 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from ldprl.shape import Policy
+from ldprl.shape import FloatArray, Policy
+
+QuestionKind = Literal["reward", "transition", "joint"]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What a user is asked about one step of the episode. Public, and independent of the data.
+
+    Attributes
+    ----------
+    kind
+        ``"reward"``: the state and a bit of the reward; ``"transition"``: the state and the next
+        one; ``"joint"``: all three.
+    step
+        The step asked about, from 0.
+    weights
+        How much the answer counts for each state, from 0 to 1, of shape (S,): the service weighs
+        down states that few users of this policy are in. Fixed before the user answers.
+    """
+
+    kind: QuestionKind
+    step: int
+    weights: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +41,14 @@ class Assignment:
         Actions of shape (H, S). The whole table is handed out, never a look-up by state.
     share
         Which share of the users gets this assignment; the shares of a plan sum to 1.
+    question
+        What to report about, for mechanisms that ask.
     """
 
     policy: Policy
     share: float = 1.0
+    question: Question | None = None
+
+
+Plan = tuple[Assignment, ...]
+"""What a learner hands out: assignments whose shares sum to 1."""

@@ -27,11 +27,17 @@ class Statistics:
         Ñ^p, of shape (transition models, S, A, S).
     reports
         How many reports went into each (model, s, a): equal to ``users`` unless decoding left
-        out cells that the user's policy cannot visit.
+        out cells that the user's policy cannot visit. Where reports are weighted, the sum of the
+        squared weights: noise grows with it.
+    transition_reports
+        The same for each (transition model, s, a), where not every report answers for both.
     squares
         Sums of squared rewards (LDP-PSRL's fourth block), where the mechanism reports them.
     arrivals
-        Visits to each state at each step, of shape (H, S); only without privacy.
+        Visits to each state at each step, of shape (H, S); without privacy, or estimated from
+        the users who were asked about that step.
+    asked
+        How many users were asked about each step, where not all of them answer for all steps.
     """
 
     shape: Shape
@@ -39,9 +45,11 @@ class Statistics:
     rewards: FloatArray
     visits: FloatArray
     transitions: FloatArray
-    reports: IntArray
+    reports: FloatArray | IntArray
     squares: FloatArray | None = None
     arrivals: FloatArray | None = None
+    transition_reports: FloatArray | None = None
+    asked: FloatArray | None = None
 
     @classmethod
     def empty(cls, shape: Shape, *, squares: bool = False, arrivals: bool = False) -> Statistics:
@@ -69,12 +77,21 @@ class Statistics:
             reports=self.reports + other.reports,
             squares=_add(self.squares, other.squares),
             arrivals=_add(self.arrivals, other.arrivals),
+            transition_reports=_add(self.transition_reports, other.transition_reports),
+            asked=_add(self.asked, other.asked),
         )
+
+    @property
+    def move_reports(self) -> FloatArray | IntArray:
+        """How many reports went into each row of ``transitions``."""
+        if self.transition_reports is None:
+            return self.reports[: self.shape.transition_models]
+        return self.transition_reports
 
     @property
     def departures(self) -> FloatArray:
         """Ñ^p(s, a) = Σ_{s'} Ñ^p(s, a, s'), of shape (transition models, S, A)."""
-        return np.asarray(self.transitions.sum(axis=-1))
+        return self.transitions @ np.ones(self.shape.states)
 
 
 def _add(left: FloatArray | None, right: FloatArray | None) -> FloatArray | None:

@@ -13,6 +13,7 @@ import ldprl
 from ldprl.cli.bounds import bounds
 from ldprl.cli.names import learners, mechanisms
 from ldprl.cli.regret import regret
+from ldprl.cli.reproduce import reproduce
 from ldprl.cli.run import run
 from ldprl.errors import InputError
 
@@ -85,5 +86,9 @@ app.command(
     rich_help_panel=_SEE,
     epilog="Example: **ldprl run examples/experiments/privacy_levels.toml --out out/levels**",
 )(run)
+app.command(
+    rich_help_panel=_SEE,
+    epilog="Example: **ldprl reproduce regret shuffle --episodes 1e6 --runs 5 --out out/figures**",
+)(reproduce)
 app.command(rich_help_panel=_LIST, epilog="Example: **ldprl mechanisms --json**")(mechanisms)
 app.command(rich_help_panel=_LIST, epilog="Example: **ldprl learners --json**")(learners)

@@ -11,8 +11,8 @@ from ldprl.assignment import Assignment
 from ldprl.errors import InputError, probability, real
 from ldprl.learning.learner import Learner
 from ldprl.learning.planning import optimistic_plan
-from ldprl.privacy.mechanism import ErrorLaw, Mechanism
-from ldprl.shape import Array, FloatArray, Policy
+from ldprl.privacy.mechanism import Mechanism
+from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 
 
@@ -22,12 +22,19 @@ class Estimates:
 
     r̃ and β^r have shape (models, S, A); p̃ has shape (transition models, S, A, S) and β^p
     (transition models, S, A). A cell about which nothing is known has r̃ = p̃ = 0 and β = ∞.
+    p̃ = counts·inverse is kept in its factors: the planner never needs the product.
     """
 
     rewards: FloatArray
     reward_width: FloatArray
-    transitions: FloatArray
+    counts: FloatArray
+    inverse: FloatArray
     transition_width: FloatArray
+
+    @property
+    def transitions(self) -> FloatArray:
+        """The signed model p̃."""
+        return self.counts * self.inverse[..., None]
 
 
 class LDPOBI(Learner):
@@ -66,17 +73,20 @@ class LDPOBI(Learner):
         """Return the optimistic policy and values V_{h,k} of shape (H + 1, S)."""
         shape = statistics.shape
         found = self.estimates(statistics)
-        reach = shape.horizon if self.mechanism.constants == "sound" else shape.horizon + 1
+        paper = self.mechanism.constants == "paper"
+        ahead = shape.horizon if paper else shape.horizon - 1
+        # β^p stands where a transition follows; as printed, one model has it at the last step too.
+        printed = paper and shape.horizon > 1 and not shape.step_dependent
+        moving = shape.horizon if printed else shape.horizon - 1
 
         def bonus(step: int, _: FloatArray) -> FloatArray:
             model = shape.model_of(step)
             width: FloatArray = found.reward_width[model]
-            factor = reach - step - 1
-            if factor > 0 and model < shape.transition_models:
-                width = width + factor * found.transition_width[model]
+            if step < moving:
+                width = width + (ahead - step) * found.transition_width[model]
             return width
 
-        return optimistic_plan(shape, found.rewards, found.transitions, bonus)
+        return optimistic_plan(shape, found.rewards, found.counts, found.inverse, bonus)
 
     def estimates(self, statistics: Statistics) -> Estimates:
         """Return r̃_k, p̃_k (equation 3) and β_k^r, β_k^p (proposition 4).
@@ -87,21 +97,23 @@ class LDPOBI(Learner):
         shape, alpha = statistics.shape, self.alpha
         laws = self.mechanism.error_laws
         episode = statistics.reports + 1.0
-        moving = episode[: shape.transition_models]
+        failure = 3 * self.failure / (2 * math.pi**2 * episode**2)
         log_term = self._log_term(statistics)
 
-        error = self._error(laws.visits, episode)
-        excess = (alpha + 1) * error + self._error(laws.rewards, episode)
+        error = laws.visits(episode, failure)
+        excess = (alpha + 1) * error + laws.rewards(episode, failure)
         inverse = _inverse(statistics.visits + alpha * error)
 
-        row_error = self._error(laws.departures, moving)
-        row_excess = (alpha + 1) * row_error
-        row_excess += shape.states * self._error(laws.transitions, moving)
+        episode = statistics.move_reports + 1.0
+        failure = 3 * self.failure / (2 * math.pi**2 * episode**2)
+        row_error = laws.departures(episode, failure)
+        row_excess = (alpha + 1) * row_error + shape.states * laws.transitions(episode, failure)
         row_inverse = _inverse(statistics.departures + alpha * row_error)
         return Estimates(
             rewards=statistics.rewards * _finite(inverse),
             reward_width=np.sqrt(2 * log_term * inverse) + _product(excess, inverse),
-            transitions=statistics.transitions * _finite(row_inverse)[..., None],
+            counts=statistics.transitions,
+            inverse=_finite(row_inverse),
             transition_width=np.sqrt(14 * shape.states * log_term * row_inverse)
             + _product(row_excess, row_inverse),
         )
@@ -112,9 +124,6 @@ class LDPOBI(Learner):
         cells = shape.states * shape.actions * shape.horizon
         episode = statistics.users + 1
         return math.log(4 * math.pi**2 * cells * float(episode) ** 3 / (3 * self.failure))
-
-    def _error(self, law: ErrorLaw, episode: Array) -> FloatArray:
-        return law(episode, 3 * self.failure / (2 * math.pi**2 * episode**2))
 
 
 def _inverse(reach: FloatArray) -> FloatArray:

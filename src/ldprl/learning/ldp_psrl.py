@@ -15,10 +15,11 @@ from ldprl.statistics import Statistics
 class LDPPSRL(Learner):
     """PSRL with a prior inflated so that the noise of K reports keeps the posterior proper.
 
-    α₀ = c_{K,3}, λ₀ = ν₀ = c_{K,1}, β₀ = 5·c_{K,1} and μ₀ = 0, with the mechanism's own c's at
-    failure probability δ; for the paper's Laplace noise (8H/ε, four blocks) these are the values
-    it prints. ``sound`` takes c_{K,4} for the prior of a single transition. Whatever the noise
-    does, parameters are held above zero. No regret bound is known.
+    α₀ = c_{K,3}, λ₀ = ν₀ = c, β₀ = 5c with c = max{c_{K,1}, c_{K,2}}, and μ₀ = 0, with the
+    mechanism's own c's at failure probability δ; for the paper's Laplace noise (8H/ε, four blocks,
+    c_{K,1} = c_{K,2}) these are the values it prints. ``sound`` takes c_{K,4} for the prior of a
+    single transition. Nothing starts below 1. Whatever the noise does,
+    parameters are held above zero. No regret bound is known.
 
     Parameters
     ----------
@@ -44,7 +45,8 @@ class LDPPSRL(Learner):
         last = whole_number("episodes", episodes, 1)
         move_law = laws.departures if mechanism.constants == "paper" else laws.transitions
         self.mechanism = mechanism
-        self.inflation = max(float(laws.rewards(last, failure)), 1.0)
+        widest = max(float(law(last, failure)) for law in (laws.rewards, laws.visits))
+        self.inflation = max(widest, 1.0)
         self.dirichlet = max(float(move_law(last, failure)), 1.0)
 
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> tuple[Assignment, ...]:

@@ -17,10 +17,11 @@ from ldprl.statistics import Statistics
 class UCBVI(Learner):
     """Optimistic value iteration with the Hoeffding bonus 7HL/√N (their algorithm 3).
 
-    Three departures, none of which harms optimism: rewards are learnt, with Hoeffding's width
-    √(L/(2N)) added (the paper takes them as known); T in L = ln(5HSAT/δ) is the number of steps
-    so far, not a horizon known in advance; and Q_k is not held below Q_{k−1}, so that the policy
-    is a function of the sums alone.
+    Three departures. Rewards are learnt, with the width √(L/N) added (they take them as known):
+    twice Hoeffding's exponent, so that the sum of failures over all times is finite. T in
+    L = ln(5HSAT/δ) is the number of steps so far, not a horizon known in advance. And Q_k is not
+    held below Q_{k−1}, so that the policy is a function of the sums alone; the Bernstein bonus's
+    proof, not the Hoeffding one's, uses that.
 
     Parameters
     ----------
@@ -42,25 +43,24 @@ class UCBVI(Learner):
     def optimistic(self, statistics: Statistics) -> tuple[Policy, FloatArray]:
         """Return the optimistic policy and values of shape (H + 1, S)."""
         shape = statistics.shape
-        departures = statistics.departures
-        known, left = statistics.visits > 0, departures > 0
-        count = np.where(known, statistics.visits, 1.0)
-        rewards = statistics.rewards / count
-        transitions = statistics.transitions / np.where(left, departures, 1.0)[..., None]
-        log_term = self._log_term(statistics)
-        reward_width = np.sqrt(log_term / (2 * count))
+        visits, departures = statistics.visits, statistics.departures
+        known, left = visits > 0, departures > 0
+        count, leaving = np.where(known, visits, 1.0), np.where(left, departures, 1.0)
+        inverse = 1 / leaving
+        reward_width = np.sqrt(self._log_term(statistics) / count)
 
         def bonus(step: int, values: FloatArray) -> FloatArray:
             model = shape.model_of(step)
-            enough = known[model]
-            moves = None
-            if step + 1 < shape.horizon:
-                enough = enough & left[model]
-                moves = transitions[model]
-            width = self._width(statistics, step, count[model], moves, values)
+            if step + 1 == shape.horizon:
+                enough, width = known[model], self._last_width(statistics, count[model])
+            else:
+                enough = known[model] & left[model]
+                width = self._width(statistics, step, leaving[model], values)
             return np.where(enough, width + reward_width[model], np.inf)
 
-        return optimistic_plan(shape, rewards, transitions, bonus)
+        return optimistic_plan(
+            shape, statistics.rewards / count, statistics.transitions, inverse, bonus
+        )
 
     def _log_term(self, statistics: Statistics) -> float:
         shape = statistics.shape
@@ -69,14 +69,13 @@ class UCBVI(Learner):
         return math.log(5 * cells * steps / self.failure)
 
     def _width(
-        self,
-        statistics: Statistics,
-        step: int,
-        count: FloatArray,
-        moves: FloatArray | None,
-        values: FloatArray,
+        self, statistics: Statistics, step: int, count: FloatArray, values: FloatArray
     ) -> FloatArray:
-        """Return the transition bonus; ``moves`` is p̂ at this step, None at the last."""
+        """Return the transition bonus before the last step, where each cell was left N times."""
+        return self._last_width(statistics, count)
+
+    def _last_width(self, statistics: Statistics, count: FloatArray) -> FloatArray:
+        """Return the bonus of the last step, where each cell was visited N times: as printed."""
         width = 7 * statistics.shape.horizon * self._log_term(statistics) / np.sqrt(count)
         return np.asarray(width)
 
@@ -92,18 +91,12 @@ class UCBVIBernstein(UCBVI):
     summary = "UCB-VI of Azar et al. (2017) with the Bernstein bonus; not private"
 
     def _width(
-        self,
-        statistics: Statistics,
-        step: int,
-        count: FloatArray,
-        moves: FloatArray | None,
-        values: FloatArray,
+        self, statistics: Statistics, step: int, count: FloatArray, values: FloatArray
     ) -> FloatArray:
-        if moves is None:
-            return np.zeros_like(count)
         if statistics.arrivals is None:
             raise InputError("arrivals", None, "statistics with the visits of each step")
         shape, log_term = statistics.shape, self._log_term(statistics)
+        moves = statistics.transitions[shape.model_of(step)] / count[..., None]
         mean = moves @ values
         variance = np.maximum(moves @ values**2 - mean**2, 0.0)
         error = 1e4 * shape.horizon**3 * shape.states**2 * shape.actions * log_term**2
@@ -112,3 +105,6 @@ class UCBVIBernstein(UCBVI):
         width = np.sqrt(8 * log_term * variance / count)
         width += 14 * shape.horizon * log_term / (3 * count) + np.sqrt(8 * spread / count)
         return np.asarray(width)
+
+    def _last_width(self, statistics: Statistics, count: FloatArray) -> FloatArray:
+        return np.zeros_like(count)

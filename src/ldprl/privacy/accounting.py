@@ -2,8 +2,8 @@
 
 A privacy loss ln(P/Q) is spread onto a fine grid so that both probabilities, under P and under Q,
 are kept ("connecting the dots", Doroshenko et al. 2022). What results is at least as easy to tell
-apart as the original, so every δ computed here is an upper bound; it is off by terms of second
-order in the grid's step.
+apart as the original, so every δ computed here is an upper bound; no loss moves by more than a step
+of the grid, so it is at most the true δ at an ε that is smaller by one step a copy.
 """
 
 from __future__ import annotations
@@ -18,15 +18,41 @@ from ldprl.shape import FloatArray
 
 _GRID_POINTS = 2**14
 _LOST_MASS = 1e-14
+_ON_GRID = 1e-9
+LEAST_DELTA = 1e-12
+"""Below this, rounding errors drown the δ that is computed here."""
 
 
 @dataclass(frozen=True)
 class LossPair:
-    """Outcome probabilities under two inputs, and how many independent copies are observed."""
+    """Outcome probabilities under two inputs, and how many independent copies are observed.
+
+    Where outcomes whose losses differ have been put together, as continuous ones must be, the loss
+    of any of them exceeds that of the whole by at most ``slack``.
+    """
 
     first: FloatArray
     second: FloatArray
     copies: int = 1
+    slack: float = 0.0
+
+
+@dataclass(frozen=True)
+class LossDistribution:
+    """Privacy losses ln(P/Q) of all that is observed, and their mass under P.
+
+    ``certain`` is the mass under P of what cannot happen under Q.
+    """
+
+    losses: FloatArray
+    mass: FloatArray
+    certain: float
+
+    def delta(self, epsilon: float) -> float:
+        """Return δ(ε) = Σ (P − e^ε Q)⁺."""
+        above = self.losses > epsilon
+        tail = self.mass[above] * -np.expm1(epsilon - self.losses[above])
+        return float(min(1.0, max(0.0, self.certain + tail.sum())))
 
 
 def shifted_pair(pmf: FloatArray, shift: int, copies: int) -> LossPair:
@@ -36,29 +62,37 @@ def shifted_pair(pmf: FloatArray, shift: int, copies: int) -> LossPair:
 
 
 def delta_at(pairs: Sequence[LossPair], epsilon: float) -> float:
-    """Return δ(ε) = Σ (P − e^ε Q)⁺ of all pairs observed together."""
+    """Return δ(ε) of all pairs observed together, never too small."""
+    return compose(pairs).delta(epsilon)
+
+
+def compose(
+    pairs: Sequence[LossPair], *, lower: bool = False, points: int = _GRID_POINTS
+) -> LossDistribution:
+    """Return the losses of all pairs observed together, on a grid of so many points a pair.
+
+    Its δ(ε) is an upper bound, or a ``lower`` one: then every loss is rounded down instead.
+    """
     copies = sum(pair.copies for pair in pairs)
-    losses = [_losses(pair, _LOST_MASS / copies) for pair in pairs]
+    losses = [_losses(pair, _LOST_MASS / copies, lower) for pair in pairs]
     if any(len(loss) == 0 for loss, _, _ in losses):
-        return 1.0
+        return LossDistribution(np.empty(0), np.empty(0), 1.0)
     span = max(float(np.ptp(loss)) for loss, _, _ in losses)
-    step = max(span, 1e-9) / _GRID_POINTS
+    step = max(span, 1e-9) / points
     survives = 1.0
     spread = []
     lowest = 0
-    for pair, (loss, mass, lost) in zip(pairs, losses, strict=True):
-        survives *= (1 - lost) ** pair.copies
-        start, grid = _spread(loss, mass, step)
+    for pair, (loss, mass, certain) in zip(pairs, losses, strict=True):
+        survives *= (1 - certain) ** pair.copies
+        start, grid = (_round_down if lower else _spread)(loss, mass, step)
         lowest += start * pair.copies
         spread.append((grid, pair.copies))
     total = _convolve(spread)
-    grid_losses = (lowest + np.arange(len(total))) * step
-    above = grid_losses > epsilon
-    tail = total[above] * -np.expm1(epsilon - grid_losses[above])
-    return float(min(1.0, max(0.0, 1 - survives + tail.sum())))
+    slack = 0.0 if lower else sum(pair.slack * pair.copies for pair in pairs)
+    return LossDistribution((lowest + np.arange(len(total))) * step + slack, total, 1 - survives)
 
 
-def _losses(pair: LossPair, lost_mass: float) -> tuple[FloatArray, FloatArray, float]:
+def _losses(pair: LossPair, rare: float, lower: bool) -> tuple[FloatArray, FloatArray, float]:
     """Return finite losses, their mass under P, and the mass counted as told apart for sure."""
     possible = pair.first > 0
     shared = possible & (pair.second > 0)
@@ -66,13 +100,17 @@ def _losses(pair: LossPair, lost_mass: float) -> tuple[FloatArray, FloatArray, f
     loss = np.log(mass) - np.log(pair.second[shared])
     order = np.argsort(-loss)
     loss, mass = loss[order], mass[order]
-    # Rare extreme losses would stretch the grid: the largest count as told apart for sure,
-    # the lowest are raised. Both make the bound larger, by the lost mass at most.
-    head = int(np.searchsorted(np.cumsum(mass), lost_mass))
-    tail = int(np.searchsorted(np.cumsum(mass[::-1]), lost_mass))
-    lost = float(pair.first[possible].sum() - pair.first[shared].sum() + mass[:head].sum())
-    floor = loss[len(loss) - 1 - tail] if tail < len(loss) else np.inf
-    return np.maximum(loss[head:], floor), mass[head:], lost
+    certain = float(pair.first[possible].sum() - pair.first[shared].sum())
+    # Rare extreme losses would stretch the grid. For an upper bound the largest count as told
+    # apart for sure and the lowest are raised; for a lower one the largest are lowered and the
+    # lowest left out. Either way δ moves by the rare mass at most.
+    head = int(np.searchsorted(np.cumsum(mass), rare))
+    tail = len(loss) - int(np.searchsorted(np.cumsum(mass[::-1]), rare))
+    if tail <= head:
+        return loss[:0], mass[:0], certain
+    if lower:
+        return np.minimum(loss, loss[head])[:tail], mass[:tail], certain
+    return np.maximum(loss, loss[tail - 1])[head:], mass[head:], certain + float(mass[:head].sum())
 
 
 def _spread(loss: FloatArray, mass: FloatArray, step: float) -> tuple[int, FloatArray]:
@@ -85,6 +123,13 @@ def _spread(loss: FloatArray, mass: FloatArray, step: float) -> tuple[int, Float
     np.add.at(grid, low - start, mass * (1 - upper_share))
     np.add.at(grid, low - start + 1, mass * upper_share)
     return start, grid
+
+
+def _round_down(loss: FloatArray, mass: FloatArray, step: float) -> tuple[int, FloatArray]:
+    """Move each loss to the grid point below; one that is on the grid stays there."""
+    low = np.floor(loss / step + _ON_GRID).astype(np.int64)
+    start = int(low.min())
+    return start, np.bincount(low - start, weights=mass)
 
 
 def _convolve(parts: Sequence[tuple[FloatArray, int]]) -> FloatArray:
@@ -105,10 +150,13 @@ def gaussian_delta(ratio: float, epsilon: float) -> float:
     def normal(x: float) -> float:
         return 0.5 * math.erfc(-x / math.sqrt(2))
 
-    far = -ratio / 2 - epsilon / ratio
-    # e^ε Φ(far) overflows for large ε; far down the tail Mills' ratio bounds it from below by 0.
-    log_tail = math.log(normal(far)) if far > -37 else -math.inf
-    return normal(ratio / 2 - epsilon / ratio) - math.exp(min(epsilon + log_tail, 0.0))
+    near, far = ratio / 2 - epsilon / ratio, ratio / 2 + epsilon / ratio
+    if far < 37:
+        tail = math.exp(epsilon + math.log(normal(-far)))
+    else:
+        # e^ε φ(far) = φ(near), and Φ(−x) > φ(x)·x/(1 + x²), off by 2/x⁴: no under- or overflow.
+        tail = math.exp(-(near**2) / 2) / math.sqrt(2 * math.pi) * far / (1 + far**2)
+    return max(normal(near) - tail, 0.0)
 
 
 def bits_delta(bit_epsilon: float, bits: int, epsilon: float) -> float:
@@ -116,12 +164,14 @@ def bits_delta(bit_epsilon: float, bits: int, epsilon: float) -> float:
 
     The loss is (2i − bits)·ε₀ with i truthful bits, i ~ Bin(bits, e^{ε₀}/(1 + e^{ε₀})).
     """
-    truthful = 1 / (1 + math.exp(-bit_epsilon))
+    # In logarithms: the binomial coefficients of a long trajectory overflow a float.
+    log_false = -math.log1p(math.exp(bit_epsilon))
     delta = 0.0
     for i in range(bits + 1):
         loss = (2 * i - bits) * bit_epsilon
         if loss > epsilon:
-            chance = math.comb(bits, i) * truthful**i * (1 - truthful) ** (bits - i)
+            log_ways = math.lgamma(bits + 1) - math.lgamma(i + 1) - math.lgamma(bits - i + 1)
+            chance = math.exp(log_ways + bits * log_false + i * bit_epsilon)
             delta += chance * -math.expm1(epsilon - loss)
     return delta
 

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldprl.errors import positive
+from ldprl.privacy.accounting import LossPair
 from ldprl.privacy.mechanism import Constants, CountingMechanism, ErrorLaw, ErrorLaws
 from ldprl.privacy.sampling import flip_threshold
+from ldprl.privacy.sensitivity import worst_shifts
 from ldprl.shape import Array, FloatArray, Shape
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ class BitMechanism(CountingMechanism):
 
     A counter that H steps can feed has H bits (rewards: H·m, the m bits of each reward); the
     report is their sum, which is all that decoding needs. Two users differ in at most
-    4H − 2 + 2mH bits (6mH … with squares: 2mH more), so ε₀ = ε over that number.
+    4H − 2 + 2mH bits (2mH more with squares), so ε₀ = ε over that number.
     """
 
     def __init__(
@@ -79,15 +81,35 @@ class BitMechanism(CountingMechanism):
             transitions=ErrorLaw(8 * cells * states, math.sqrt(2 * moves * proxy)),
         )
 
+    def loss_pairs(self) -> list[LossPair]:
+        """Return one pair for each bit in which the worst pair of trajectories differs."""
+        differing = sum(shift.size * shift.counters for shift in worst_shifts(self.layout))
+        truthful = np.array([1 - self.flip, self.flip])
+        return [LossPair(truthful, truthful[::-1].copy(), differing)]
+
+    def counts_log_likelihood(self, reports: Array, counts: Array) -> FloatArray:
+        """Return ln P of so many ones in each counter, from its true ones and zeros."""
+        laws = [self._law(*pair) for pair in zip(counts.tolist(), self.bits.tolist(), strict=True)]
+        columns = [np.log(law)[reports[:, index]] for index, law in enumerate(laws)]
+        return np.sum(columns, axis=0)
+
+    def _law(self, ones: int, bits: int) -> FloatArray:
+        """Return the law of the reported number of ones, of ``bits`` in all."""
+        law = np.ones(1)
+        for bit in range(bits):
+            chance = 1 - self.flip if bit < ones else self.flip
+            law = np.convolve(law, [1 - chance, chance])
+        return law
+
     def privatize_counts(self, counts: Array, source: RandomSource) -> Array:
         """Flip every bit on its own and count the ones of each counter."""
         most = int(self.bits.max())
-        words = source.words(len(counts) * most).reshape(len(counts), most)
+        words = source.words(counts.size * most).reshape(*counts.shape, most)
         flipped = words < np.uint64(self.threshold)
         place = np.arange(most)
-        is_one = place < counts[:, None]
+        is_one = place < counts[..., None]
         is_there = place < self.bits[:, None]
-        result: Array = ((is_one != flipped) & is_there).sum(axis=1).astype(np.int64)
+        result: Array = ((is_one != flipped) & is_there).sum(axis=-1).astype(np.int64)
         return result
 
     def sample_counts(self, counts: Array, users: int, rng: np.random.Generator) -> Array:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldprl.errors import InputError, positive, probability
-from ldprl.privacy.accounting import least_noise
+from ldprl.privacy.accounting import LossPair, least_noise
 from ldprl.privacy.layout import Layout
 from ldprl.privacy.mechanism import (
     Constants,
@@ -22,14 +22,14 @@ from ldprl.privacy.mechanism import (
 )
 from ldprl.privacy.sampling import from_table, generator_of
 from ldprl.privacy.sensitivity import Block
-from ldprl.privacy.table import NoiseTable, tables_delta
+from ldprl.privacy.table import NoiseTable, table_pairs, tables_delta
 from ldprl.shape import Array, FloatArray, Shape
 
 if TYPE_CHECKING:
     from ldprl.privacy.sampling import RandomSource
 
-_PEAK = 2**52
-_LEAST_WEIGHT = 2**12
+_TOTAL_WEIGHT = 2**62
+_LEAST_WEIGHT = 2**20
 _PAPER_GRID_POINTS = 128
 _LEAST_DELTA = 1e-9
 
@@ -72,6 +72,8 @@ class BoundedNoise(CountingMechanism):
         if constants == "sound":
             radius = _least_radius(self.layout, self.epsilon, self.delta)
             self.tables = _sound_tables(self.layout, radius)
+            if not all(table.is_log_concave() for table in self.tables.values()):
+                raise InputError("epsilon", epsilon, f"a larger ε: R = {radius:.0f} is too wide")
             return
         per_step = self.epsilon / (3 * shape.horizon)
         radius = math.sqrt(shape.cells * math.log(1 / self.delta)) / per_step
@@ -118,14 +120,29 @@ class BoundedNoise(CountingMechanism):
             transitions=ErrorLaw(8 * cells * states, math.sqrt(2 * variance), linear=bound / 3),
         )
 
+    def loss_pairs(self) -> list[LossPair]:
+        """Return one pair for each counter of the worst pair of trajectories."""
+        return table_pairs(self.layout, self.tables)
+
+    def counts_log_likelihood(self, reports: Array, counts: Array) -> FloatArray:
+        """Return the sum of the table's logarithms; −∞ for noise that is not in the table."""
+        total = np.zeros(len(reports))
+        for chosen, table in self._parts():
+            place = np.rint((reports - counts)[:, chosen] * table.grid).astype(np.int64)
+            total += table.log_pmf(place).sum(axis=1)
+        return total
+
     def privatize_counts(self, counts: Array, source: RandomSource) -> Array:
         """Add one draw of noise to each counter."""
-        if self.constants == "paper":
-            return self.sample_counts(counts, 1, generator_of(source, self))
         result = counts.copy()
         for chosen, table in self._parts():
-            draws = from_table(source, np.cumsum(table.weights), int(chosen.sum()))
-            result[chosen] += draws - table.radius
+            size = result[..., chosen].shape
+            if self.constants == "paper":
+                rng = generator_of(source, self)
+                result[..., chosen] += rng.choice(table.support, size, p=table.pmf) / table.grid
+            else:
+                draws = from_table(source, np.cumsum(table.weights), math.prod(size))
+                result[..., chosen] += draws.reshape(size) - table.radius
         return result
 
     def sample_counts(self, counts: Array, users: int, rng: np.random.Generator) -> Array:
@@ -166,8 +183,12 @@ def _sound_tables(layout: Layout, radius: float) -> dict[Block, NoiseTable]:
 
 @lru_cache
 def _integer_table(radius: float) -> NoiseTable:
-    """Return the table that a client draws from: whole weights, none too small to round well."""
-    weights = np.floor(_weights(radius, 1) * _PEAK).astype(np.int64)
+    """Return the table that a client draws from: whole weights, none too small to round well.
+
+    Their sum fits a signed 64-bit word.
+    """
+    shares = _weights(radius, 1)
+    weights = np.floor(shares * (_TOTAL_WEIGHT // len(shares))).astype(np.int64)
     return NoiseTable(weights[weights >= _LEAST_WEIGHT])
 
 

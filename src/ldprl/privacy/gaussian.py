@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldprl.errors import positive, probability
-from ldprl.privacy.accounting import gaussian_delta, least_noise
+from ldprl.errors import InputError, positive, probability
+from ldprl.privacy.accounting import LEAST_DELTA, LossPair, gaussian_delta, least_noise
 from ldprl.privacy.layout import Layout
 from ldprl.privacy.mechanism import (
     Constants,
@@ -21,15 +21,16 @@ from ldprl.privacy.mechanism import (
     Guarantee,
     PrivacyWarning,
 )
+from ldprl.privacy.noise_pairs import gaussian_pair
 from ldprl.privacy.sampling import discrete_gaussian, generator_of
 from ldprl.privacy.sensitivity import Block, l2_sensitivity_squared
-from ldprl.privacy.table import NoiseTable, tables_delta
-from ldprl.shape import Array, Shape
+from ldprl.privacy.table import NoiseTable, table_pairs, tables_delta
+from ldprl.shape import Array, FloatArray, Shape
 
 if TYPE_CHECKING:
     from ldprl.privacy.sampling import RandomSource
 
-_VARIANCE_BITS = 20
+_VARIANCE_BITS = 12
 _TAIL = 9.0
 """Tables end at this many standard deviations: what lies beyond has mass below 1e-18."""
 
@@ -66,6 +67,8 @@ class Gaussian(CountingMechanism):
             policy_aware=policy_aware,
         )
         if constants == "sound":
+            if self.delta < LEAST_DELTA:
+                raise InputError("delta", delta, f"δ ≥ {LEAST_DELTA:g} for Gaussian noise")
             self.variance = _least_variance(self.layout, self.epsilon, self.delta)
             self._guarantee = Guarantee(self.epsilon, self.delta)
             return
@@ -108,13 +111,24 @@ class Gaussian(CountingMechanism):
             transitions=ErrorLaw(8 * cells * states, math.sqrt(2 * variance)),
         )
 
+    def loss_pairs(self) -> list[LossPair]:
+        """Return the worst pair's distance for continuous noise, else one pair for each counter."""
+        if self.constants == "paper":
+            return [gaussian_pair(math.sqrt(l2_sensitivity_squared(self.layout)) / self.sigma)]
+        return table_pairs(self.layout, _tables(self.layout, self.variance))
+
+    def counts_log_likelihood(self, reports: Array, counts: Array) -> FloatArray:
+        """Return −Σ (report − counts)²/(2σ²)."""
+        result: FloatArray = -((reports - counts) ** 2) @ (1 / self.layout.units() ** 2)
+        return result / (2 * self.sigma**2)
+
     def privatize_counts(self, counts: Array, source: RandomSource) -> Array:
         """Add one draw of noise to each counter."""
         if self.constants == "paper":
-            return counts + generator_of(source, self).normal(scale=self.sigma, size=len(counts))
-        units = self.layout.units()
-        noise = [discrete_gaussian(source, self.variance * int(unit) ** 2) for unit in units]
-        return counts + np.array(noise, dtype=np.int64)
+            return counts + generator_of(source, self).normal(scale=self.sigma, size=counts.shape)
+        return counts + self.noise_for(
+            counts, lambda unit, size: discrete_gaussian(source, self.variance * unit**2, size)
+        )
 
     def sample_counts(self, counts: Array, users: int, rng: np.random.Generator) -> Array:
         """Add the sum of ``users`` draws: one Gaussian, or a multinomial over the grid."""
@@ -123,14 +137,14 @@ class Gaussian(CountingMechanism):
         units = self.layout.units()
         result = counts.copy()
         for unit in np.unique(units):
-            table = _table(self.variance * int(unit) ** 2)
+            table = gaussian_table(self.variance * int(unit) ** 2)
             chosen = units == unit
             result[chosen] += table.sample_sum(users, int(chosen.sum()), rng)
         return result
 
 
 @lru_cache
-def _table(variance: Fraction) -> NoiseTable:
+def gaussian_table(variance: Fraction) -> NoiseTable:
     """Return the discrete Gaussian as a table that ends where its mass is negligible."""
     sigma = math.sqrt(variance)
     radius = math.ceil(_TAIL * sigma) + 1
@@ -138,24 +152,23 @@ def _table(variance: Fraction) -> NoiseTable:
     return NoiseTable(np.exp(-(points**2) / (2 * float(variance))))
 
 
+def _tables(layout: Layout, variance: Fraction) -> dict[Block, NoiseTable]:
+    resolution = layout.resolution or 1
+    noise, reward_noise = gaussian_table(variance), gaussian_table(variance * resolution**2)
+    return {"rewards": reward_noise, "visits": noise, "transitions": noise}
+
+
 def _on_grid(sigma: float) -> Fraction:
-    """Round σ² up to a short fraction, so that exact sampling stays fast."""
-    return Fraction(math.ceil(sigma**2 * 2**_VARIANCE_BITS), 2**_VARIANCE_BITS)
+    """Round σ² up to 12 binary digits, so that exact sampling gets by with 64-bit integers."""
+    _, exponent = math.frexp(sigma**2)
+    unit = Fraction(2) ** (exponent - _VARIANCE_BITS)
+    return math.ceil(Fraction(sigma**2) / unit) * unit
 
 
 @lru_cache
 def _least_variance(layout: Layout, epsilon: float, delta: float) -> Fraction:
-    resolution = layout.resolution or 1
-
     def exact_delta(sigma: float) -> float:
-        variance = _on_grid(sigma)
-        noise, reward_noise = _table(variance), _table(variance * resolution**2)
-        tables: dict[Block, NoiseTable] = {
-            "rewards": reward_noise,
-            "visits": noise,
-            "transitions": noise,
-        }
-        return tables_delta(layout, tables, epsilon)
+        return tables_delta(layout, _tables(layout, _on_grid(sigma)), epsilon)
 
     # Gaussian noise of the classical size is a safe place to start the search from.
     start = math.sqrt(l2_sensitivity_squared(layout) * 2 * math.log(1.25 / delta)) / epsilon

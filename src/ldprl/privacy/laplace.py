@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldprl.errors import positive
+from ldprl.privacy.accounting import LossPair
 from ldprl.privacy.mechanism import (
     Constants,
     CountingMechanism,
@@ -16,9 +17,10 @@ from ldprl.privacy.mechanism import (
     ErrorLaws,
     Guarantee,
 )
+from ldprl.privacy.noise_pairs import discrete_laplace_pair, laplace_pair
 from ldprl.privacy.sampling import discrete_laplace, generator_of
-from ldprl.privacy.sensitivity import l1_sensitivity
-from ldprl.shape import Array, Shape
+from ldprl.privacy.sensitivity import l1_sensitivity, worst_shifts
+from ldprl.shape import Array, FloatArray, Shape
 
 if TYPE_CHECKING:
     from ldprl.privacy.sampling import RandomSource
@@ -90,14 +92,27 @@ class Laplace(CountingMechanism):
             transitions=ErrorLaw(8 * cells * states, 2 * b, linear=b),
         )
 
+    def loss_pairs(self) -> list[LossPair]:
+        """Return one pair for each counter of the worst pair of trajectories."""
+        b = float(self.scale)
+        shifts = worst_shifts(self.layout)
+        if self.constants == "paper":
+            return [laplace_pair(shift.size / b, shift.counters) for shift in shifts]
+        return [discrete_laplace_pair(s.size, b / s.unit, s.counters) for s in shifts]
+
+    def counts_log_likelihood(self, reports: Array, counts: Array) -> FloatArray:
+        """Return −Σ |report − counts|/b."""
+        result: FloatArray = -np.abs(reports - counts) @ (1 / self.layout.units())
+        return result / float(self.scale)
+
     def privatize_counts(self, counts: Array, source: RandomSource) -> Array:
         """Add one draw of noise to each counter."""
         if self.constants == "paper":
-            noise = generator_of(source, self).laplace(scale=float(self.scale), size=len(counts))
+            noise = generator_of(source, self).laplace(scale=float(self.scale), size=counts.shape)
             return counts + noise
-        units = self.layout.units()
-        draws = [discrete_laplace(source, self.scale * int(unit)) for unit in units]
-        return counts + np.array(draws, dtype=np.int64)
+        return counts + self.noise_for(
+            counts, lambda unit, size: discrete_laplace(source, self.scale * unit, size)
+        )
 
     def sample_counts(self, counts: Array, users: int, rng: np.random.Generator) -> Array:
         """Add the sum of ``users`` draws: Gamma − Gamma, or for the discrete law NB − NB."""

@@ -2,26 +2,31 @@
 
 A mechanism of one's own is one class: derive from :class:`CountingMechanism` and answer
 ``privatize_counts``, ``sample_counts``, ``decode_counts`` and ``error_laws``, or from
-:class:`Mechanism` for reports that are not noisy counters. Nothing else changes.
+:class:`Mechanism` for reports that are not noisy counters. Nothing else changes. With ``loss_pairs``
+it has a privacy profile too, and with a log-likelihood the auditor knows its best attack.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ldprl.assignment import Assignment
-from ldprl.errors import one_of
+from ldprl.assignment import Assignment, Plan
+from ldprl.errors import InputError, one_of
+from ldprl.privacy.accounting import LossPair
 from ldprl.privacy.layout import Layout
-from ldprl.shape import Array, FloatArray, Shape
+from ldprl.privacy.profile import PrivacyProfile
+from ldprl.privacy.sampling import RandomSource, SystemSource
+from ldprl.shape import Array, FloatArray, IntArray, Shape
 from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:
-    from ldprl.privacy.sampling import RandomSource
     from ldprl.privacy.trajectory import Trajectory
     from ldprl.simulation.world import Totals
 
@@ -58,8 +63,10 @@ class ErrorLaw:
         """Evaluate c_k at k = ``episode`` for the failure probability δ = ``failure``."""
         t = np.log(self.union / np.asarray(failure, dtype=np.float64))
         count = np.asarray(episode, dtype=np.float64) - self.lag
-        main = self.root * np.sqrt(count * t) + self.linear * t
-        return np.maximum(np.maximum(main, self.power * t**1.5), self.floor)
+        bound = self.root * np.sqrt(count * t) + self.linear * t
+        if self.power:
+            bound = np.maximum(bound, self.power * t**1.5)
+        return np.maximum(bound, self.floor)
 
 
 @dataclass(frozen=True)
@@ -117,6 +124,33 @@ class Mechanism(ABC):
     ) -> Array:
         """Draw the tally of all the users in ``totals``, exactly in distribution."""
 
+    def loss_pairs(self) -> list[LossPair]:
+        """Return what tells the worst pair of trajectories apart, one independent part each.
+
+        This is all that :meth:`privacy_profile` asks of a mechanism.
+        """
+        expected = "a mechanism that answers loss_pairs()"
+        raise InputError("mechanism", type(self).__name__, expected)
+
+    def privacy_profile(self) -> PrivacyProfile:
+        """Return δ(ε) over the worst pair of trajectories, for this mechanism as built."""
+        given = self.guarantee
+        pure = given.epsilon if given.delta == 0 else math.inf
+        return PrivacyProfile(self.loss_pairs(), pure)
+
+    def log_likelihood(
+        self, reports: Array, trajectory: Trajectory, assignment: Assignment
+    ) -> FloatArray | None:
+        """Return ln P(report | trajectory) of each report, up to a constant, if it is known.
+
+        The auditor attacks with it, and with a classifier that it trains where it is None.
+        """
+        return None
+
+    def ask(self, plan: Plan) -> Plan:
+        """Return ``plan`` with the questions that this mechanism asks, where it asks any."""
+        return plan
+
     def tally(self, reports: Array) -> Array:
         """Add up reports of shape (users, length) made under one assignment."""
         total: Array = np.asarray(reports).sum(axis=0)
@@ -145,6 +179,9 @@ class CountingMechanism(Mechanism):
         visit. It is post-processing. Default: on, except with ``paper`` constants.
     """
 
+    independent_counters: ClassVar[bool] = True
+    """Whether each counter of a report is randomized on its own, which the auditor makes use of."""
+
     def __init__(
         self,
         shape: Shape,
@@ -171,11 +208,25 @@ class CountingMechanism(Mechanism):
 
     @abstractmethod
     def privatize_counts(self, counts: Array, source: RandomSource) -> Array:
-        """Return the report made from one user's counters."""
+        """Return the report made from one user's counters; leading axes hold further users."""
+
+    def noise_for(self, counts: Array, draw: Callable[[int, int], IntArray]) -> IntArray:
+        """Return noise for every counter from ``draw(units in a step, how many)``."""
+        units = self.layout.units()
+        noise = np.empty(counts.shape, dtype=np.int64)
+        for unit in np.unique(units):
+            chosen = units == unit
+            size = noise[..., chosen].shape
+            noise[..., chosen] = draw(int(unit), math.prod(size)).reshape(size)
+        return noise
 
     @abstractmethod
     def sample_counts(self, counts: Array, users: int, rng: np.random.Generator) -> Array:
         """Draw the sum of ``users`` reports whose true counters sum to ``counts``."""
+
+    def counts_log_likelihood(self, reports: Array, counts: Array) -> FloatArray | None:
+        """Return ln P(report | counts) of each report, up to a constant, if it is known."""
+        return None
 
     def decode_counts(self, tally: Array, users: int) -> FloatArray:
         """Return an unbiased estimate of the summed counters; additive noise has no bias."""
@@ -186,6 +237,13 @@ class CountingMechanism(Mechanism):
     ) -> Array:
         """Return the counters of ``trajectory``, randomized."""
         return self.privatize_counts(trajectory.counts(self.layout, source), source)
+
+    def log_likelihood(
+        self, reports: Array, trajectory: Trajectory, assignment: Assignment
+    ) -> FloatArray | None:
+        """Return ln P(report | trajectory) of each report, for rewards that are 0 or 1."""
+        # Rewards on the grid are not rounded, so no random bit is drawn here.
+        return self.counts_log_likelihood(reports, trajectory.counts(self.layout, SystemSource()))
 
     def decode(self, tally: Array, users: int, assignment: Assignment) -> Statistics:
         """Return unbiased sums; with ``policy_aware``, only of cells that the policy can visit."""

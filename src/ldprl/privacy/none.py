@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldprl.assignment import Assignment
+from ldprl.privacy.accounting import LossPair
 from ldprl.privacy.mechanism import Constants, CountingMechanism, ErrorLaw, ErrorLaws, Guarantee
 from ldprl.shape import Array, Shape
 from ldprl.statistics import Statistics
@@ -40,6 +41,10 @@ class NoPrivacy(CountingMechanism):
         """No noise, no error."""
         exact = ErrorLaw(1, 0.0)
         return ErrorLaws(exact, exact, exact, exact)
+
+    def loss_pairs(self) -> list[LossPair]:
+        """Return two reports that cannot be mistaken for each other."""
+        return [LossPair(np.array([1.0, 0.0]), np.array([0.0, 1.0]))]
 
     def privatize_counts(self, counts: Array, source: RandomSource) -> Array:
         """Return the counters unchanged."""

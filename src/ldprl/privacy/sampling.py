@@ -9,16 +9,22 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
-from math import isqrt
+from math import factorial, isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldprl.errors import InputError
+from ldprl.shape import Array, IntArray
+
+BoolArray = NDArray[np.bool_]
 
 _BUFFER_BYTES = 4096
+_FACTORIALS = [factorial(k) for k in range(1, 11)]
+_RUN_THRESHOLDS = np.array([_FACTORIALS[-1] // value for value in reversed(_FACTORIALS)])
 
 
 class RandomSource(ABC):
@@ -49,6 +55,35 @@ class RandomSource(ABC):
             if value < bound:
                 return value
 
+    def below_many(self, bound: int, count: int) -> Array:
+        """Return ``count`` uniform integers in [0, bound), Python's own if 64 bits are too few.
+
+        A 32-bit word x becomes ⌊x·bound/2³²⌋; those that would make some results likelier than
+        others, where x·bound mod 2³² < 2³² mod bound, are drawn again (Lemire 2019).
+        """
+        if bound == 1:
+            return np.zeros(count, dtype=np.int64)
+        if bound > 2**63:
+            return np.array([self.below(bound) for _ in range(count)], dtype=np.object_)
+        if bound > 2**32:
+            shift = np.uint64(64 - (bound - 1).bit_length())
+
+            def propose(wanted: int) -> IntArray:
+                draws = (self.words(wanted) >> shift).view(np.int64)
+                return draws[draws < bound]
+
+            return _accepted(propose, count)
+        products = self._short_words(count) * np.uint64(bound)
+        again = np.flatnonzero(products.astype(np.uint32) < 2**32 % bound)
+        while again.size:
+            products[again] = self._short_words(again.size) * np.uint64(bound)
+            again = again[products[again].astype(np.uint32) < 2**32 % bound]
+        return (products >> np.uint64(32)).view(np.int64)
+
+    def _short_words(self, count: int) -> NDArray[np.uint64]:
+        """Return ``count`` uniform 32-bit words."""
+        return self.words((count + 1) // 2).view(np.uint32)[:count].astype(np.uint64)
+
 
 class SystemSource(RandomSource):
     """The operating system's cryptographic generator: what a client uses."""
@@ -69,6 +104,10 @@ class SeededSourceForTests(RandomSource):
         """Return ``count`` pseudo-random bytes."""
         return self.generator.bytes(count)
 
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Return ``count`` pseudo-random words, faster than by way of bytes."""
+        return self.generator.integers(0, 2**64, count, dtype=np.uint64)
+
 
 def generator_of(source: RandomSource, mechanism: object) -> np.random.Generator:
     """Return a seeded source's generator: continuous noise is for simulation only."""
@@ -78,56 +117,116 @@ def generator_of(source: RandomSource, mechanism: object) -> np.random.Generator
     raise InputError("source", type(source).__name__, expected + "is for simulation only")
 
 
-def bernoulli_exp(source: RandomSource, gamma: Fraction) -> bool:
-    """Return True with probability e^{−γ}, γ ≥ 0 (algorithm 1)."""
-    numerator, denominator = gamma.numerator, gamma.denominator
-    while numerator > denominator:
-        if not _bernoulli_exp_unit(source, 1, 1):
-            return False
-        numerator -= denominator
-    return _bernoulli_exp_unit(source, numerator, denominator)
+def bernoulli_exp(source: RandomSource, numerators: Array, denominator: int) -> BoolArray:
+    """Return True with probability e^{−n/denominator} for each n of ``numerators`` (algorithm 1)."""
+    whole = numerators // denominator
+    result = _bernoulli_exp_unit(source, numerators - whole * denominator, denominator)
+    pending = np.flatnonzero(result & (whole > 0))
+    while pending.size:
+        survives = _bernoulli_inverse_e(source, pending.size)
+        result[pending] = survives
+        whole[pending] -= 1
+        pending = pending[survives & (whole[pending] > 0)]
+    return result
 
 
-def _bernoulli_exp_unit(source: RandomSource, numerator: int, denominator: int) -> bool:
-    trials = 1
-    while source.below(denominator * trials) < numerator:
-        trials += 1
-    return trials % 2 == 1
+def _bernoulli_exp_unit(source: RandomSource, numerators: Array, denominator: int) -> BoolArray:
+    """For γ = n/denominator ≤ 1: toss coins of chance γ/1, γ/2, γ/3, … until one fails.
+
+    True if that took an odd number of tosses. A coin of chance γ/k is one of γ and one of 1/k.
+    """
+    others = _harmonic_run(source, len(numerators))
+    result = np.ones(len(numerators), dtype=np.bool_)
+    going = np.arange(len(numerators))
+    toss = 1
+    while going.size:
+        going = going[source.below_many(denominator, going.size) < numerators[going]]
+        toss += 1
+        result[going] = toss % 2 == 1
+        going = going[others[going] >= toss]
+    return result
 
 
-def discrete_laplace(source: RandomSource, scale: Fraction) -> int:
-    """Return x with probability ∝ e^{−|x|/scale} over the integers (algorithm 2)."""
+def _bernoulli_inverse_e(source: RandomSource, count: int) -> BoolArray:
+    """Return True with probability 1/e: as above with γ = 1."""
+    return _harmonic_run(source, count) % 2 == 0
+
+
+def _harmonic_run(source: RandomSource, count: int) -> IntArray:
+    """Return how many coins of chance 1, 1/2, 1/3, … succeed in a row: k or more have 1/k!.
+
+    One integer below 10! settles it, unless all of the first ten succeed.
+    """
+    draws = source.below_many(_FACTORIALS[-1], count)
+    run = len(_FACTORIALS) - np.searchsorted(_RUN_THRESHOLDS, draws, side="right")
+    going = np.flatnonzero(run == len(_FACTORIALS))
+    while going.size:
+        going = going[source.below_many(int(run[going[0]]) + 1, going.size) == 0]
+        run[going] += 1
+    return run
+
+
+def discrete_laplace(source: RandomSource, scale: Fraction, count: int) -> IntArray:
+    """Return ``count`` integers x, each with probability ∝ e^{−|x|/scale} (algorithm 2)."""
     top, bottom = scale.numerator, scale.denominator
-    while True:
-        remainder = source.below(top)
-        if not _bernoulli_exp_unit(source, remainder, top):
-            continue
-        whole = 0
-        while _bernoulli_exp_unit(source, 1, 1):
-            whole += 1
+    # Within 64 bits unless a draw exceeds 128 scales, which has probability e^{−128}.
+    integer = np.int64 if top < 2**56 else np.object_
+
+    def propose(wanted: int) -> IntArray:
+        remainder = source.below_many(top, wanted)
+        remainder = remainder[_bernoulli_exp_unit(source, remainder, top)]
+        whole = _geometric(source, len(remainder)).astype(integer)
         magnitude = (remainder + top * whole) // bottom
-        negative = source.below(2) == 1
-        if negative and magnitude == 0:
-            continue
-        return -magnitude if negative else magnitude
+        negative = source.below_many(2, len(remainder)) == 1
+        signed = np.where(negative, -magnitude, magnitude)
+        kept: IntArray = signed[~(negative & (magnitude == 0))].astype(np.int64)
+        return kept
+
+    return _accepted(propose, count)
 
 
-def discrete_gaussian(source: RandomSource, variance: Fraction) -> int:
-    """Return x with probability ∝ e^{−x²/(2·variance)} over the integers (algorithm 3)."""
-    scale = isqrt(variance.numerator // variance.denominator) + 1
-    while True:
-        draw = discrete_laplace(source, Fraction(scale))
-        excess = abs(draw) - variance / scale
-        if bernoulli_exp(source, excess * excess / (2 * variance)):
-            return draw
+def discrete_gaussian(source: RandomSource, variance: Fraction, count: int) -> IntArray:
+    """Return ``count`` integers x, each with probability ∝ e^{−x²/(2·variance)} (algorithm 3)."""
+    top, bottom = variance.numerator, variance.denominator
+    scale = isqrt(top // bottom) + 1
+    denominator = 2 * top * bottom * scale**2
+    # Within 64 bits unless a draw exceeds 1024 scales, which has probability e^{−1024}; where
+    # they do not suffice for that, Python's own integers take over.
+    reach = 1024 * scale * scale * bottom + top
+    integer = np.int64 if max(reach**2, denominator) < 2**63 else np.object_
+
+    def propose(wanted: int) -> IntArray:
+        draws = discrete_laplace(source, Fraction(scale), wanted)
+        excess = np.abs(draws).astype(integer) * (scale * bottom) - top
+        return draws[bernoulli_exp(source, excess * excess, denominator)]
+
+    return _accepted(propose, count)
 
 
-def from_table(
-    source: RandomSource, cumulative: NDArray[np.int64], count: int
-) -> NDArray[np.int64]:
+def _geometric(source: RandomSource, count: int) -> IntArray:
+    """Return how many tosses of chance 1/e succeed in a row."""
+    successes = np.zeros(count, dtype=np.int64)
+    going = np.arange(count)
+    while going.size:
+        going = going[_bernoulli_inverse_e(source, going.size)]
+        successes[going] += 1
+    return successes
+
+
+def _accepted(propose: Callable[[int], IntArray], count: int) -> IntArray:
+    """Collect proposals until ``count`` of them have been accepted."""
+    parts = [propose(count)]
+    missing = count - len(parts[0])
+    while missing > 0:
+        # Twice as many as are missing, and a few: a second round is mostly the last.
+        parts.append(propose(2 * missing + 8))
+        missing -= len(parts[-1])
+    return np.concatenate(parts)[:count]
+
+
+def from_table(source: RandomSource, cumulative: IntArray, count: int) -> IntArray:
     """Return ``count`` indices drawn with the weights whose running sums are ``cumulative``."""
-    total = int(cumulative[-1])
-    draws = np.fromiter((source.below(total) for _ in range(count)), dtype=np.int64, count=count)
+    draws = source.below_many(int(cumulative[-1]), count)
     return np.searchsorted(cumulative, draws, side="right")
 
 

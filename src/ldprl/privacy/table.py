@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ldprl.privacy.accounting import delta_at, shifted_pair
+from ldprl.privacy.accounting import LossPair, delta_at, shifted_pair
 from ldprl.privacy.layout import Layout
 from ldprl.privacy.sensitivity import Block, worst_shifts
 from ldprl.shape import Array, FloatArray, IntArray
@@ -56,6 +56,13 @@ class NoiseTable:
         """The integers of the table."""
         return np.arange(-self.radius, self.radius + 1)
 
+    def log_pmf(self, steps: IntArray) -> FloatArray:
+        """Return the logarithm of the probability of each value, −∞ outside the table."""
+        inside = np.abs(steps) <= self.radius
+        result = np.full(steps.shape, -np.inf)
+        result[inside] = np.log(self.pmf)[steps[inside] + self.radius]
+        return result
+
     def sample_sum(self, users: int, size: int, rng: np.random.Generator) -> IntArray:
         """Draw ``size`` sums of ``users`` draws, each from one multinomial over the table."""
         return rng.multinomial(users, self.pmf, size=size) @ self.support
@@ -68,8 +75,13 @@ class NoiseTable:
 
 def tables_delta(layout: Layout, tables: Mapping[Block, NoiseTable], epsilon: float) -> float:
     """Return δ(ε) of the worst pair when each block's counters get noise from its own table."""
+    return delta_at(table_pairs(layout, tables), epsilon)
+
+
+def table_pairs(layout: Layout, tables: Mapping[Block, NoiseTable]) -> list[LossPair]:
+    """Return one pair for each counter of the worst pair of trajectories."""
     pairs = []
     for shift in worst_shifts(layout):
         table = tables[shift.block]
         pairs.append(shifted_pair(table.pmf, shift.size * table.grid, shift.counters))
-    return delta_at(pairs, epsilon)
+    return pairs

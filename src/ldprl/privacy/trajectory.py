@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.errors import InputError
+from ldprl.errors import InputError, probability
 from ldprl.privacy.layout import Layout
 from ldprl.privacy.sampling import RandomSource, round_to_grid
 from ldprl.shape import Array, Shape
@@ -47,9 +47,7 @@ class Trajectory:
                     expected = f"a whole number from 0 to {limit - 1}"
                     raise InputError(f"trajectory.{field}[{step}]", value, expected)
         for step, reward in enumerate(self.rewards):
-            if not 0 <= reward <= 1:
-                expected = "a number in [0, 1]"
-                raise InputError(f"trajectory.rewards[{step}]", reward, expected)
+            probability(f"trajectory.rewards[{step}]", reward, zero=True, one=True)
 
     def counts(self, layout: Layout, source: RandomSource) -> Array:
         """Return R_X, N^r_X, N^p_X (section 4.1), and R_{2,X} if asked, as one flat vector.
@@ -69,10 +67,11 @@ class Trajectory:
 
         for step, (state, action) in enumerate(zip(self.states, self.actions, strict=True)):
             model = layout.shape.model_of(step)
+            reward = float(self.rewards[step])
             visits[model, state, action] += 1
-            rewards[model, state, action] += grid(self.rewards[step])
+            rewards[model, state, action] += grid(reward)
             if squares is not None:
-                squares[model, state, action] += grid(float(self.rewards[step]) ** 2)
+                squares[model, state, action] += grid(reward**2)
             if step + 1 < layout.shape.horizon:
                 transitions[model, state, action, self.states[step + 1]] += 1
         return vector

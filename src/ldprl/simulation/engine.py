@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.errors import InputError, whole_number
+from ldprl.errors import whole_number
 from ldprl.learning.learner import Learner
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.privacy.mechanism import Guarantee, Mechanism
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation.regret import RegretRecorder, checkpoints
 from ldprl.simulation.schedule import Schedule, schedule_from
-from ldprl.simulation.world import draw_totals
+from ldprl.simulation.world import check_shapes, draw_totals
 from ldprl.statistics import Statistics
 
 
@@ -74,8 +74,8 @@ def simulate(
     """
     whole_number("episodes", episodes, 1)
     whole_number("runs", runs, 1)
-    if mechanism.shape != mdp.shape:
-        raise InputError("mechanism.shape", mechanism.shape, f"that of the MDP, {mdp.shape}")
+    whole_number("seed", seed, 0)
+    check_shapes(mdp, mechanism)
     schedule = schedule_from(replan)
     points = checkpoints(episodes)
     started = time.perf_counter()
@@ -103,7 +103,7 @@ def batch(
     recorder: RegretRecorder,
 ) -> Statistics:
     """Plan once, serve ``users`` users, and return the sums of their decoded reports."""
-    assignments = learner.plan(statistics, rng)
+    assignments = mechanism.ask(learner.plan(statistics, rng))
     groups = rng.multinomial(users, [assignment.share for assignment in assignments])
     gathered = mechanism.no_statistics()
     lost = 0.0

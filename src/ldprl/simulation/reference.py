@@ -20,6 +20,7 @@ from ldprl.privacy.sampling import SeededSourceForTests
 from ldprl.privacy.trajectory import Trajectory
 from ldprl.shape import Array, Policy
 from ldprl.simulation.schedule import Schedule, schedule_from
+from ldprl.simulation.world import check_shapes
 from ldprl.statistics import Statistics
 
 
@@ -58,6 +59,7 @@ def run_protocol(
 ) -> Iterator[Episode]:
     """Play Algorithm 1 (locally private episodic RL) and yield every episode."""
     whole_number("episodes", episodes, 1)
+    check_shapes(mdp, mechanism)
     schedule = schedule_from(replan)
     rng = np.random.default_rng(seed)
     source = SeededSourceForTests(rng)
@@ -66,7 +68,7 @@ def run_protocol(
     replan_at = 0
     for users in range(episodes):
         if users == replan_at:
-            plan = learner.plan(statistics, rng)
+            plan = mechanism.ask(learner.plan(statistics, rng))
             replan_at = users + schedule(users)
         assignment = plan[rng.choice(len(plan), p=[choice.share for choice in plan])]
         trajectory = live(mdp, assignment.policy, rng)
@@ -84,6 +86,7 @@ def run_shuffled_protocol(
     report to the policy it was made under, and decoding must not ask for it.
     """
     whole_number("episodes", episodes, 1)
+    check_shapes(mdp, mechanism)
     if mechanism.policy_aware:
         raise InputError("policy_aware", True, "False: a shuffled report has lost its policy")
     rng = np.random.default_rng(seed)

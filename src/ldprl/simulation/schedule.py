@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ldprl.errors import InputError, positive
+from ldprl.errors import InputError, positive, whole_number
 
 Schedule = Callable[[int], int]
 """Given the number of users so far, how many the next plan serves (at least one)."""
@@ -27,9 +27,10 @@ def growth(factor: float) -> Schedule:
 
 
 def schedule_from(replan: str | Schedule) -> Schedule:
-    """Read ``"each"`` or ``"growth:G"``; a function is taken as it is."""
+    """Read ``"each"`` or ``"growth:G"``; of a function, what it returns is checked."""
     if callable(replan):
-        return replan
+        given = replan
+        return lambda users: whole_number(f"replan({users})", given(users), 1)
     if replan == "each":
         return each
     kind, _, value = str(replan).partition(":")

@@ -1,0 +1,154 @@
+"""The cells of a grid: what one is, what identifies it, and how it is computed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from itertools import product
+from pathlib import Path
+from typing import Any, cast
+
+import ldprl
+from ldprl.catalogue import LEARNERS, build
+from ldprl.experiments.schema import Experiment
+from ldprl.learning.learner import Learner
+from ldprl.mdp.specification import mdp_from
+from ldprl.mdp.tabular import TabularMDP
+from ldprl.privacy.mechanism import Constants, Mechanism, PrivacyWarning
+from ldprl.privacy.none import NoPrivacy
+from ldprl.simulation.engine import Simulation, simulate
+
+
+class StoppedError(RuntimeError):
+    """A run cannot go on; all that was finished is on disk, and the next run goes on from there."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One simulation of the grid, with all that its result depends on.
+
+    ``world`` is the digest of the MDP: a file may change behind its name.
+    """
+
+    environment: str
+    learner: str
+    mechanism: str
+    constants: str
+    epsilon: float | None
+    delta: float
+    seed: int
+    episodes: int
+    runs: int
+    replan: str
+    failure_probability: float
+    alpha: float
+    world: str
+    mdp: TabularMDP
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All fields but the MDP itself."""
+        return {field.name: getattr(self, field.name) for field in fields(self)[:-1]}
+
+    @property
+    def identity(self) -> str:
+        """Digest of the parameters and of the version that computes them."""
+        return digest({**self.parameters, "version": ldprl.__version__})
+
+    def build(self) -> tuple[Learner, Mechanism]:
+        """Return the cell's learner and mechanism."""
+        return build(
+            self.learner,
+            self.mechanism,
+            self.mdp.shape,
+            episodes=self.episodes,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            constants=cast(Constants, self.constants),
+            failure_probability=self.failure_probability,
+            alpha=self.alpha,
+        )
+
+    def compute(self) -> Simulation:
+        """Run the simulation; warnings were given when the grid was read."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PrivacyWarning)
+                learner, mechanism = self.build()
+            return simulate(
+                self.mdp, learner, mechanism, self.episodes, self.runs, self.seed, self.replan
+            )
+        except Exception:
+            raise StoppedError(f"{self} failed\n{traceback.format_exc()}") from None
+
+    def __str__(self) -> str:
+        privacy = "" if self.epsilon is None else f", ε = {self.epsilon:g}"
+        return (
+            f"{self.learner} with {self.mechanism} ({self.constants}{privacy}) "
+            f"in {self.environment}, seed {self.seed}"
+        )
+
+
+def cells_of(experiment: Experiment, folder: Path) -> list[Cell]:
+    """Return the cells in the order of the result's rows.
+
+    Every learner and mechanism is built once, so that a bad parameter is refused before the first
+    simulation and not hours later.
+
+    Parameters
+    ----------
+    experiment
+        The grid.
+    folder
+        Where paths of MDP files start.
+    """
+    cells = []
+    for environment in experiment.environments:
+        mdp = mdp_from(_located(environment, folder))
+        world = digest(mdp.to_json())
+        for learner, mechanism, constants, epsilon in _combinations(experiment):
+            for seed in experiment.seeds:
+                cell = Cell(
+                    environment=environment,
+                    learner=learner,
+                    mechanism=mechanism,
+                    constants=constants,
+                    epsilon=epsilon,
+                    delta=0.0 if epsilon is None else experiment.delta,
+                    seed=seed,
+                    episodes=experiment.episodes,
+                    runs=experiment.runs,
+                    replan=experiment.replan,
+                    failure_probability=experiment.failure_probability,
+                    alpha=experiment.alpha,
+                    world=world,
+                    mdp=mdp,
+                )
+                cells.append(cell)
+            cell.build()
+    return cells
+
+
+def digest(value: Any) -> str:
+    """Return a digest of what JSON can say."""
+    text = json.dumps(value, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _combinations(experiment: Experiment) -> Iterator[tuple[str, str, str, float | None]]:
+    """Yield what goes together: without privacy there is one mechanism and no ε."""
+    for learner in experiment.learners:
+        private = LEARNERS[learner].private
+        for mechanism in experiment.mechanisms if private else (NoPrivacy.name,):
+            epsilons = (None,) if mechanism == NoPrivacy.name else experiment.epsilons
+            for constants, epsilon in product(experiment.constants, epsilons):
+                yield learner, mechanism, constants, epsilon
+
+
+def _located(environment: str, folder: Path) -> str:
+    beside = folder / environment
+    return str(beside) if beside.is_file() else environment

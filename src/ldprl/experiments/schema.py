@@ -1,0 +1,169 @@
+"""What an experiment's TOML file may say, checked once."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ldprl.catalogue import LEARNERS, MECHANISMS
+from ldprl.errors import InputError, one_of, positive, probability, real
+from ldprl.privacy.none import NoPrivacy
+from ldprl.simulation.schedule import schedule_from
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """A grid: the product of the keys in the plural, with the keys in the singular in each cell.
+
+    Two rules keep combinations out that make no sense. A learner that cannot use noisy sums runs
+    without privacy, once for each environment, choice of constants and seed, whatever mechanisms
+    are listed. So does a private learner with the mechanism ``none``: it has no ε.
+
+    Parameters
+    ----------
+    environments
+        MDPs, as :func:`ldprl.mdp.mdp_from` reads them; a file's path starts at the TOML file's
+        folder.
+    learners, mechanisms
+        Names, as ``ldprl learners`` and ``ldprl mechanisms`` list them.
+    epsilons
+        Needed if a private learner meets a mechanism, and only then.
+    constants
+        ``"sound"``, ``"paper"`` or both.
+    seeds
+        Run i of a cell depends on (seed, i), so cells with the same seed are comparable.
+    episodes, runs
+        Users in a run, and independent runs in a cell; 1e8 is a whole number too.
+    replan
+        ``"each"`` or ``"growth:G"``.
+    delta, failure_probability, alpha
+        As :func:`ldprl.catalogue.build` takes them.
+    """
+
+    environments: tuple[str, ...]
+    learners: tuple[str, ...]
+    mechanisms: tuple[str, ...] = (NoPrivacy.name,)
+    epsilons: tuple[float, ...] = ()
+    constants: tuple[str, ...] = ("sound",)
+    seeds: tuple[int, ...] = (0,)
+    episodes: int
+    runs: int = 1
+    replan: str = "growth:0.01"
+    delta: float = 0.0
+    failure_probability: float = 0.1
+    alpha: float = 2.0
+
+    def __post_init__(self) -> None:
+        self._check("environments", _each(_text))
+        self._check("learners", _each(_name(LEARNERS)))
+        self._check("mechanisms", _each(_name(MECHANISMS)))
+        self._check("constants", _each(_name(("sound", "paper"))))
+        self._check("seeds", _each(_count(0, 2**63 - 1)))
+        self._check("episodes", _count(1, 10**12))
+        self._check("runs", _count(1, 10**6))
+        self._check("replan", _text)
+        schedule_from(self.replan)
+        self._check(
+            "delta", lambda field, value: probability(field, _number(field, value), zero=True)
+        )
+        self._check(
+            "failure_probability",
+            lambda field, value: probability(field, _number(field, value), zero=False),
+        )
+        self._check("alpha", _number)
+        private = self._meets_a_mechanism()
+        if private or self.epsilons:
+            self._check("epsilons", _each(_positive))
+        if self.epsilons and not private:
+            raise InputError(
+                "epsilons", list(self.epsilons), "no such key: no mechanism is private"
+            )
+
+    def _check(self, field: str, check: Callable[[str, Any], object]) -> None:
+        object.__setattr__(self, field, check(field, getattr(self, field)))
+
+    def _meets_a_mechanism(self) -> bool:
+        """Say whether any cell is private; refuse mechanisms that no learner can use."""
+        usable = any(LEARNERS[name].private for name in self.learners)
+        private = [name for name in self.mechanisms if name != NoPrivacy.name]
+        if private and not usable:
+            names = ", ".join(name for name, kind in LEARNERS.items() if kind.private)
+            expected = f"'none', or a learner that can use noisy sums ({names})"
+            raise InputError("mechanisms", private, expected)
+        return bool(private)
+
+
+def parse(text: str) -> Experiment:
+    """Read an experiment from TOML; an unknown key is refused and the nearest one named."""
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError("TOML", text[:40], f"a TOML document ({error})") from None
+    keys = {field.name: field.default is MISSING for field in fields(Experiment)}
+    for key in given:
+        one_of("key", key, keys)
+    for key, needed in keys.items():
+        if needed and key not in given:
+            raise InputError("keys", sorted(given), f"the key {key!r} too")
+    return Experiment(**given)
+
+
+def read_text(path: Path) -> str:
+    """Return the text of an experiment's file."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError("experiment", str(path), f"a readable TOML file ({reason})") from None
+
+
+def _each(check: Callable[[str, Any], _T]) -> Callable[[str, Any], tuple[_T, ...]]:
+    """Return a check of a list in which every value occurs once."""
+
+    def check_all(field: str, values: Any) -> tuple[_T, ...]:
+        if not isinstance(values, list | tuple) or not values:
+            raise InputError(field, values, "a list of at least one value")
+        checked = tuple(check(f"{field}[{place}]", value) for place, value in enumerate(values))
+        for place, value in enumerate(checked):
+            if value in checked[:place]:
+                raise InputError(f"{field}[{place}]", values[place], "each value once")
+        return checked
+
+    return check_all
+
+
+def _text(field: str, value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise InputError(field, value, "a text in quotes")
+    return value
+
+
+def _name(known: Any) -> Callable[[str, Any], str]:
+    return lambda field, value: one_of(field, _text(field, value), known)
+
+
+def _number(field: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(field, value, "a number")
+    return real(field, value, "a finite number")
+
+
+def _positive(field: str, value: Any) -> float:
+    return positive(field, _number(field, value))
+
+
+def _count(least: int, most: int) -> Callable[[str, Any], int]:
+    """Return a check of whole numbers; TOML writes 1e8 as a float."""
+
+    def check(field: str, value: Any) -> int:
+        whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        if isinstance(value, bool) or not whole or not least <= value <= most:
+            raise InputError(field, value, f"a whole number from {least} to {most}")
+        return int(value)
+
+    return check

@@ -1,0 +1,213 @@
+"""A results folder: one file a finished cell, each there in full or not at all.
+
+::
+
+    manifest.json     digest of the experiment, seeds, versions
+    experiment.toml   the file that declared the grid
+    cells/ID.parquet  the rows of one cell; its metadata say what it was computed from
+    results.parquet   all rows, in the order of the grid
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import ldprl
+from ldprl.errors import InputError
+from ldprl.experiments.cells import Cell, StoppedError, digest
+from ldprl.simulation.engine import Simulation
+
+_SCHEMA = pa.schema(
+    {
+        "environment": pa.string(),
+        "learner": pa.string(),
+        "mechanism": pa.string(),
+        "constants": pa.string(),
+        "epsilon": pa.float64(),
+        "delta": pa.float64(),
+        "seed": pa.int64(),
+        "run": pa.int64(),
+        "episodes": pa.int64(),
+        "regret": pa.float64(),
+        "guaranteed_epsilon": pa.float64(),
+        "guaranteed_delta": pa.float64(),
+    }
+)
+_PARTIAL = ".tmp"
+_LOCK = ".lock"
+_MANIFEST = "manifest.json"
+_CELLS_AT_ONCE = 256
+
+
+class Store:
+    """The results folder of one experiment; :func:`open_store` makes it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._cells = folder / "cells"
+        self.results = folder / "results.parquet"
+
+    def has(self, cell: Cell) -> bool:
+        """Say whether the cell's file is there and can be read to its end."""
+        try:
+            self.read(cell)
+        except (OSError, pa.ArrowException):
+            return False
+        return True
+
+    def save(self, cell: Cell, simulation: Simulation) -> None:
+        """Put the cell on disk."""
+        about = {
+            "parameters": cell.parameters,
+            "seconds": simulation.seconds,
+            "versions": _versions(),
+        }
+        rows = rows_of(cell, simulation).replace_schema_metadata({"ldprl": json.dumps(about)})
+        with _atomically(self._path(cell)) as file:
+            pq.write_table(rows, file, write_page_checksum=True)
+
+    def merge(self, cells: Sequence[Cell]) -> Path:
+        """Write the rows of all cells to one file, and return its path."""
+        with _atomically(self.results) as file, pq.ParquetWriter(file, _SCHEMA) as writer:
+            for start in range(0, len(cells), _CELLS_AT_ONCE):
+                tables = [self.read(cell) for cell in cells[start : start + _CELLS_AT_ONCE]]
+                writer.write_table(pa.concat_tables(tables))
+        return self.results
+
+    def _path(self, cell: Cell) -> Path:
+        return self._cells / f"{cell.identity}.parquet"
+
+    def read(self, cell: Cell) -> pa.Table:
+        """Return the rows of a cell that is on disk."""
+        table = pq.read_table(self._path(cell), page_checksum_verification=True)
+        return table.replace_schema_metadata(None)
+
+
+@contextmanager
+def open_store(folder: Path, text: str, cells: Sequence[Cell]) -> Iterator[Store]:
+    """Open a results folder, new or of this very experiment, for one run at a time.
+
+    Parameters
+    ----------
+    folder
+        Made if it is not there; one that holds anything else is refused.
+    text
+        The TOML that declared the grid, kept beside the results.
+    cells
+        All cells of the grid.
+    """
+    identity = digest([cell.parameters for cell in cells])
+    _refuse_others(folder, identity)
+    (folder / "cells").mkdir(parents=True, exist_ok=True)
+    with (folder / _LOCK).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError("out", str(folder), "a folder that no other run writes to") from None
+        for leftover in folder.rglob("*" + _PARTIAL):
+            leftover.unlink()
+        about = {
+            "experiment": identity,
+            "cells": len(cells),
+            "seeds": sorted({cell.seed for cell in cells}),
+            "versions": _versions(),
+        }
+        with _atomically(folder / _MANIFEST) as file:
+            file.write(json.dumps(about, indent=2).encode())
+        with _atomically(folder / "experiment.toml") as file:
+            file.write(text.encode())
+        yield Store(folder)
+
+
+def rows_of(cell: Cell, simulation: Simulation) -> pa.Table:
+    """Return the cell as a tidy table: a row for each run and checkpoint.
+
+    ``epsilon`` and ``delta`` are what the experiment asked for, the ``guaranteed`` ones what the
+    mechanism as built gives; ε is infinite without privacy.
+    """
+    runs, points = simulation.curves.shape
+    count = runs * points
+    columns = {
+        "environment": cell.environment,
+        "learner": cell.learner,
+        "mechanism": cell.mechanism,
+        "constants": cell.constants,
+        "epsilon": math.inf if cell.epsilon is None else cell.epsilon,
+        "delta": cell.delta,
+        "seed": cell.seed,
+        "run": np.repeat(np.arange(runs), points),
+        "episodes": np.tile(simulation.checkpoints, runs),
+        "regret": simulation.curves.ravel(),
+        "guaranteed_epsilon": simulation.guarantee.epsilon,
+        "guaranteed_delta": simulation.guarantee.delta,
+    }
+    arrays = [
+        values if isinstance(values, np.ndarray) else pa.repeat(pa.scalar(values), count)
+        for values in columns.values()
+    ]
+    return pa.table(arrays, schema=_SCHEMA)
+
+
+def _refuse_others(folder: Path, identity: str) -> None:
+    """Refuse a folder that holds anything but this experiment."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("out", str(folder), "a folder, not a file")
+    manifest = folder / _MANIFEST
+    try:
+        known = json.loads(manifest.read_bytes())["experiment"]
+    except FileNotFoundError:
+        known = None
+    except (ValueError, KeyError, TypeError):
+        raise InputError("out", str(folder), f"a readable {_MANIFEST} in it") from None
+    if known is None and folder.exists():
+        # A run killed in its first moments leaves these and no manifest.
+        ours = {_LOCK, "cells", _MANIFEST + _PARTIAL}
+        known = identity if {path.name for path in folder.iterdir()} <= ours else ""
+    if known not in (None, identity):
+        expected = "a new folder, or that of this experiment (it holds something else)"
+        raise InputError("out", str(folder), expected)
+
+
+@contextmanager
+def _atomically(path: Path) -> Iterator[IO[bytes]]:
+    """Write a file that appears under its name only once all of it is on disk."""
+    partial = path.with_name(path.name + _PARTIAL)
+    try:
+        with partial.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise StoppedError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the names in a folder last through a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@cache
+def _versions() -> dict[str, str]:
+    packages = {name: version(name) for name in ("numpy", "scipy", "numba", "pyarrow")}
+    return {"ldprl": ldprl.__version__, "python": platform.python_version(), **packages}

@@ -1,0 +1,61 @@
+"""Many reports of one user, drawn as a client draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldprl.assignment import Assignment
+from ldprl.privacy.mechanism import CountingMechanism, Mechanism
+from ldprl.privacy.sampling import RandomSource
+from ldprl.privacy.trajectory import Trajectory
+from ldprl.shape import Array, IntArray
+
+_CHUNK = 10_000
+"""Reports drawn at a time, which bounds the memory."""
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Reports as rows of ``values``, the shorter ones padded with zeros to the longest."""
+
+    values: Array
+    lengths: IntArray
+
+    def columns(self, width: int) -> Array:
+        """Return the first ``width`` columns, with zeros where there are not as many."""
+        values = self.values[:, :width]
+        return np.pad(values, ((0, 0), (0, width - values.shape[1])))
+
+
+def draw_reports(
+    mechanism: Mechanism,
+    trajectory: Trajectory,
+    assignment: Assignment,
+    count: int,
+    source: RandomSource,
+) -> Reports:
+    """Draw ``count`` reports of one user through the client's own code.
+
+    The client of a counting mechanism hands its counters to ``privatize_counts``; many reports
+    are one call with as many rows of counters. Any other client is asked again and again.
+    """
+    kind = type(mechanism)
+    if isinstance(mechanism, CountingMechanism) and kind.privatize is CountingMechanism.privatize:
+        counts = trajectory.counts(mechanism.layout, source)
+        rows = mechanism.privatize_counts(np.tile(counts, (count, 1)), source)
+        return Reports(rows, np.full(count, rows.shape[1]))
+    parts = [np.ravel(mechanism.privatize(trajectory, assignment, source)) for _ in range(count)]
+    lengths = np.array([len(part) for part in parts], dtype=np.int64)
+    values = np.zeros((count, int(lengths.max())), dtype=np.result_type(*{p.dtype for p in parts}))
+    for row, part in zip(values, parts, strict=True):
+        row[: len(part)] = part
+    return Reports(values, lengths)
+
+
+def chunks(count: int) -> Iterator[int]:
+    """Split ``count`` into what is drawn at a time."""
+    for start in range(0, count, _CHUNK):
+        yield min(_CHUNK, count - start)

@@ -1,0 +1,73 @@
+"""Problems, mechanisms and sums that the tests of the learners share."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+
+import numpy as np
+
+from ldprl.catalogue import MECHANISMS, build_mechanism
+from ldprl.privacy.mechanism import Constants, Mechanism, PrivacyWarning
+from ldprl.shape import Shape
+from ldprl.statistics import Statistics
+
+SHAPES = [
+    Shape(2, 2, 2),
+    Shape(3, 2, 4),
+    Shape(2, 2, 1),
+    Shape(1, 3, 2),
+    Shape(3, 1, 2),
+    Shape(1, 1, 1),
+    Shape(2, 2, 2, step_dependent=True),
+    Shape(2, 3, 1, step_dependent=True),
+    Shape(1, 1, 1, step_dependent=True),
+]
+NAMES = list(MECHANISMS)
+
+
+@lru_cache
+def mechanism(
+    name: str, shape: Shape, constants: Constants = "sound", *, squares: bool = False
+) -> Mechanism:
+    """Return a mechanism with ε = 1 and δ = 0.1; what the paper's constants cost is known here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        return build_mechanism(name, shape, 1.0, 0.1, constants=constants, squares=squares)
+
+
+def noisy_sums(shape: Shape, seed: int, scale: float = 1000.0) -> Statistics:
+    """Return sums of either sign, with another number of reports in every cell."""
+    rng = np.random.default_rng(seed)
+    cells = (shape.models, shape.states, shape.actions)
+    moves = (shape.transition_models, shape.states, shape.actions, shape.states)
+    return Statistics(
+        shape=shape,
+        users=5000,
+        rewards=rng.normal(0.3 * scale, scale, cells),
+        visits=rng.normal(0.6 * scale, scale, cells),
+        transitions=rng.normal(0.3 * scale, scale, moves),
+        reports=rng.integers(0, 5000, cells),
+        squares=rng.normal(0.3 * scale, scale, cells),
+    )
+
+
+def true_sums(shape: Shape, seed: int) -> Statistics:
+    """Return sums as they are without noise: whole counts, some of them zero, rewards below."""
+    rng = np.random.default_rng(seed)
+    cells = (shape.models, shape.states, shape.actions)
+    moves = (shape.transition_models, shape.states, shape.actions, shape.states)
+    transitions = rng.integers(0, 40, moves) * (rng.random(moves[:3]) < 0.8)[..., None]
+    visits = rng.integers(0, 20, cells)
+    visits[: shape.transition_models] += transitions.sum(axis=-1)
+    rewards = np.floor(visits * rng.random(cells))
+    return Statistics(
+        shape=shape,
+        users=300,
+        rewards=rewards,
+        visits=visits.astype(np.float64),
+        transitions=transitions.astype(np.float64),
+        reports=np.full(cells, 300),
+        squares=rewards.copy(),
+        arrivals=rng.integers(0, 300, (shape.horizon, shape.states)).astype(np.float64),
+    )

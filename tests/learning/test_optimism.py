@@ -1,0 +1,89 @@
+"""The optimistic learners are optimistic: V_k ≥ V* at every plan, in at least 1 − δ of the runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ldprl.learning.ldp_obi import LDPOBI, Estimates
+from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
+from ldprl.mdp import TabularMDP, optimum
+from ldprl.privacy.mechanism import Mechanism
+from ldprl.shape import FloatArray, Policy
+from ldprl.simulation.engine import batch
+from ldprl.simulation.regret import RegretRecorder, checkpoints
+from ldprl.simulation.schedule import growth
+from ldprl.statistics import Statistics
+from tests.learning.cases import NAMES, mechanism
+from tests.statistical.checks import TYPE_I, at_most
+
+DELTA = 0.1
+RUNS = 40
+USERS = 10**6
+
+
+class NarrowOBI(LDPOBI):
+    """A mutant: its confidence widths are a twentieth of what they should be."""
+
+    def estimates(self, statistics: Statistics) -> Estimates:
+        found = super().estimates(statistics)
+        return replace(
+            found,
+            reward_width=found.reward_width / 20,
+            transition_width=found.transition_width / 20,
+        )
+
+
+class GreedyUCBVI(UCBVI):
+    """A mutant: no bonus where anything is known."""
+
+    def _log_term(self, statistics: Statistics) -> float:
+        return 0.0
+
+
+def problem(seed: int) -> TabularMDP:
+    """Return a 2×2×2 problem with random rewards: no estimate is right by luck."""
+    rng = np.random.default_rng(seed)
+    transitions = rng.dirichlet(np.ones(2), (2, 2))
+    return TabularMDP(transitions, rng.uniform(0.2, 0.8, (2, 2)), 2, reward_kind="bernoulli")
+
+
+def failures(learner: LDPOBI | UCBVI, chosen: Mechanism) -> int:
+    """Return in how many runs some plan was not optimistic."""
+    lost = 0
+    for run in range(RUNS):
+        rng = np.random.default_rng([7, run])
+        mdp = problem(run)
+        best = optimum(mdp).values
+        recorder = RegretRecorder(mdp, checkpoints(USERS))
+        sums = chosen.no_statistics()
+        schedule = growth(1.0)
+        optimistic = True
+        while optimistic and recorder.users < USERS:
+            sums += batch(mdp, learner, chosen, sums, schedule(recorder.users), rng, recorder)
+            found: tuple[Policy, FloatArray] = learner.optimistic(sums)
+            optimistic = bool((found[1] >= best - 1e-9).all())
+        lost += not optimistic
+    return lost
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ldp_obi_with_sound_constants(name: str) -> None:
+    """Binomial test of P(some plan is not optimistic) ≤ δ, type-I error ≤ 1e-6."""
+    chosen = mechanism(name, problem(0).shape)
+    held = failures(LDPOBI(chosen, failure_probability=DELTA), chosen)
+    assert at_most(held, RUNS, DELTA) >= TYPE_I
+    mutant = failures(NarrowOBI(chosen, failure_probability=DELTA), chosen)
+    assert at_most(mutant, RUNS, DELTA) < TYPE_I
+
+
+def test_ucb_vi() -> None:
+    """Binomial test of P(some plan is not optimistic) ≤ δ, type-I error ≤ 1e-6."""
+    chosen = mechanism("none", problem(0).shape)
+    for kind in (UCBVI, UCBVIBernstein):
+        held = failures(kind(failure_probability=DELTA), chosen)
+        assert at_most(held, RUNS, DELTA) >= TYPE_I
+    mutant = failures(GreedyUCBVI(failure_probability=DELTA), chosen)
+    assert at_most(mutant, RUNS, DELTA) < TYPE_I

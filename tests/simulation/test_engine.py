@@ -1,0 +1,192 @@
+"""Exact batches: the law of one user at a time, reproducible, and careful at the door."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ldprl.errors import InputError
+from ldprl.learning.ldp_obi import LDPOBI
+from ldprl.learning.learner import Learner
+from ldprl.learning.psrl import PSRL
+from ldprl.mdp import TabularMDP, random_mdp, regret
+from ldprl.privacy.laplace import Laplace
+from ldprl.privacy.mechanism import Mechanism
+from ldprl.privacy.none import NoPrivacy
+from ldprl.privacy.randomized_response import RandomizedResponse
+from ldprl.shape import FloatArray, Shape
+from ldprl.simulation.engine import simulate
+from ldprl.simulation.reference import run_protocol
+from ldprl.statistics import Statistics
+from tests.simulation.stubs import NoNoise, TwoGroups, Watched
+from tests.statistical.checks import TYPE_I, same_law, together
+
+SHAPE = Shape(2, 2, 2)
+USERS = 5
+
+
+def problem(start: float = 0.8) -> TabularMDP:
+    rng = np.random.default_rng(3)
+    transitions = rng.dirichlet(np.ones(2), (2, 2))
+    return TabularMDP(transitions, rng.random((2, 2)), 2, np.array([start, 1 - start]), "bernoulli")
+
+
+def row(sums: Statistics, lost: float) -> FloatArray:
+    parts = (sums.rewards, sums.visits, sums.transitions, np.array(lost))
+    return np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in parts])
+
+
+def by_reference(
+    learner: Learner, mechanism: Mechanism, replan: str, runs: int, seed: int
+) -> FloatArray:
+    """Return the sums that the last plan was made from and the regret, one user at a time."""
+    mdp, rows = problem(), []
+    for run in range(runs):
+        watched = Watched(learner)
+        episodes = run_protocol(mdp, watched, mechanism, USERS, seed + run, replan)
+        lost = sum(regret(mdp, episode.assignment.policy) for episode in episodes)
+        rows.append(row(watched.seen[-1], lost))
+    return np.array(rows)
+
+
+def by_engine(
+    learner: Learner, mechanism: Mechanism, replan: str, runs: int, seed: int, start: float = 0.8
+) -> FloatArray:
+    mdp, rows = problem(start), []
+    for run in range(runs):
+        watched = Watched(learner)
+        found = simulate(mdp, watched, mechanism, USERS, 1, seed + run, replan)
+        rows.append(row(watched.seen[-1], float(found.regret[0])))
+    return np.array(rows)
+
+
+def agreement(first: FloatArray, second: FloatArray) -> float:
+    pairs = zip(first.T, second.T, strict=True)
+    return together([same_law(theirs.round(9), mine.round(9)) for theirs, mine in pairs])
+
+
+CASES: dict[str, tuple[Mechanism, Mechanism]] = {
+    "laplace": (Laplace(SHAPE, 20.0), Laplace(SHAPE, 40.0)),
+    "randomized-response": (RandomizedResponse(SHAPE, 20.0), RandomizedResponse(SHAPE, 40.0)),
+}
+
+
+@pytest.mark.parametrize("replan", ["each", "growth:0.5"])
+@pytest.mark.parametrize("name", CASES)
+def test_same_law_as_one_user_at_a_time(name: str, replan: str) -> None:
+    """Two-sample χ² on every sum and on the regret, type-I error ≤ 1e-6 in all.
+
+    The mutant engine draws the noise of twice the ε.
+    """
+    mechanism, quieter = CASES[name]
+    learner, runs = LDPOBI(mechanism), 250
+    reference = by_reference(learner, mechanism, replan, runs, 100)
+    assert agreement(reference, by_engine(learner, mechanism, replan, runs, 10_000)) >= TYPE_I
+    assert agreement(reference, by_engine(learner, quieter, replan, runs, 20_000)) < TYPE_I
+
+
+@pytest.mark.parametrize("learner", [PSRL(), TwoGroups()], ids=lambda learner: str(learner.name))
+def test_same_law_without_noise_and_with_several_assignments(learner: Learner) -> None:
+    """Two-sample χ² on every sum and on the regret, type-I error ≤ 1e-6 in all.
+
+    The mutant engine has another start distribution.
+    """
+    mechanism, replan, runs = NoPrivacy(SHAPE), "growth:0.5", 250
+    reference = by_reference(learner, mechanism, replan, runs, 100)
+    assert agreement(reference, by_engine(learner, mechanism, replan, runs, 10_000)) >= TYPE_I
+    mutant = by_engine(learner, mechanism, replan, runs, 20_000, start=0.5)
+    assert agreement(reference, mutant) < TYPE_I
+
+
+def test_noise_of_size_zero_is_no_noise() -> None:
+    mdp = problem()
+    quiet = NoNoise(SHAPE)
+    found = simulate(mdp, LDPOBI(quiet), quiet, 5000, 2, seed=1, replan="growth:0.1")
+    none = NoPrivacy(SHAPE)
+    expected = simulate(mdp, LDPOBI(none), none, 5000, 2, seed=1, replan="growth:0.1")
+    np.testing.assert_array_equal(found.curves, expected.curves)
+
+
+def test_reproducible_and_each_run_on_its_own() -> None:
+    mdp, mechanism = problem(), Laplace(SHAPE, 2.0)
+    learner = LDPOBI(mechanism)
+    one = simulate(mdp, learner, mechanism, 20_000, 3, seed=5, replan="growth:0.1")
+    two = simulate(mdp, learner, mechanism, 20_000, 3, seed=5, replan="growth:0.1")
+    more = simulate(mdp, learner, mechanism, 20_000, 5, seed=5, replan="growth:0.1")
+    other = simulate(mdp, learner, mechanism, 20_000, 3, seed=6, replan="growth:0.1")
+    np.testing.assert_array_equal(one.curves, two.curves)
+    np.testing.assert_array_equal(one.curves, more.curves[:3])
+    assert len({tuple(curve) for curve in (*more.curves, *other.curves)}) == 8
+
+
+def test_curves_never_fall_and_end_at_the_regret() -> None:
+    mdp, mechanism = random_mdp(3, 2, 3, seed=2), NoPrivacy(Shape(3, 2, 3))
+    found = simulate(mdp, PSRL(), mechanism, 10**9, 2, seed=0, replan="growth:0.1")
+    assert found.checkpoints[0] == 1
+    assert found.checkpoints[-1] == 10**9
+    assert found.curves.shape == (2, len(found.checkpoints))
+    assert (np.diff(found.curves, axis=1) >= 0).all()
+    np.testing.assert_array_equal(found.regret, found.curves[:, -1])
+    assert found.guarantee == mechanism.guarantee
+    assert found.seconds > 0
+
+
+def test_a_schedule_of_ones_own() -> None:
+    asked: list[int] = []
+
+    def hundred(users: int) -> int:
+        asked.append(users)
+        return 100
+
+    watched = Watched(PSRL())
+    simulate(problem(), watched, NoPrivacy(SHAPE), 250, replan=hundred)
+    assert asked == [0, 100, 200]
+    assert [sums.users for sums in watched.seen] == [0, 100, 200]
+
+
+def test_progress_is_told_after_each_batch() -> None:
+    told: list[tuple[int, int]] = []
+    simulate(
+        problem(), PSRL(), NoPrivacy(SHAPE), 10, 2, replan=lambda users: 4,
+        progress=lambda run, users: told.append((run, users)),
+    )  # fmt: skip
+    assert told == [(0, 4), (0, 8), (0, 10), (1, 4), (1, 8), (1, 10)]
+
+
+def test_regret_inside_a_batch_is_linear() -> None:
+    """One plan serves everybody, so each of the first k users loses the same."""
+    found = simulate(problem(), PSRL(), NoPrivacy(SHAPE), 1000, 1, replan=lambda users: 1000)
+    share = found.curves[0] / found.checkpoints
+    np.testing.assert_allclose(share, share[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("episodes", {"episodes": 0}),
+        ("episodes", {"episodes": -5}),
+        ("episodes", {"episodes": 2.5}),
+        ("runs", {"runs": 0}),
+        ("seed", {"seed": -1}),
+        ("replan", {"replan": "sometimes"}),
+        ("replan", {"replan": "growth"}),
+        ("replan", {"replan": "growth:fast"}),
+        ("growth", {"replan": "growth:0"}),
+        ("growth", {"replan": "growth:-1"}),
+        ("growth", {"replan": "growth:nan"}),
+        ("growth", {"replan": "growth:inf"}),
+        ("replan", {"replan": lambda users: 0}),
+        ("replan", {"replan": lambda users: -3}),
+        ("replan", {"replan": lambda users: 1.5}),
+        ("replan", {"replan": lambda users: math.nan}),
+        ("mechanism.shape", {"mechanism": NoPrivacy(Shape(3, 2, 2))}),
+        ("mechanism.shape", {"mechanism": NoPrivacy(Shape(2, 2, 2, step_dependent=True))}),
+    ],
+)
+def test_bad_input_is_refused(field: str, change: dict[str, Any]) -> None:
+    usual: dict[str, Any] = {"mechanism": NoPrivacy(SHAPE), "episodes": 10}
+    with pytest.raises(InputError, match="^" + field.replace(".", r"\.")):
+        simulate(problem(), PSRL(), **(usual | change))

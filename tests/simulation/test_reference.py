@@ -1,0 +1,130 @@
+"""Algorithm 1 and the shuffled protocol, one user at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ldprl.errors import InputError
+from ldprl.learning.ldp_obi import LDPOBI
+from ldprl.learning.psrl import PSRL
+from ldprl.mdp import TabularMDP, regret
+from ldprl.privacy.none import NoPrivacy
+from ldprl.privacy.shuffle import Shuffle
+from ldprl.shape import FloatArray, Shape
+from ldprl.simulation.reference import Episode, live, run_protocol, run_shuffled_protocol
+from tests.simulation.stubs import Watched
+from tests.statistical.checks import TYPE_I, same_law, together
+
+SHAPE = Shape(2, 2, 2)
+USERS = 4
+
+
+def problem() -> TabularMDP:
+    rng = np.random.default_rng(8)
+    transitions = rng.dirichlet(np.ones(2), (2, 2))
+    return TabularMDP(transitions, rng.random((2, 2)), 2, np.array([0.8, 0.2]), "bernoulli")
+
+
+def test_a_life_follows_the_policy() -> None:
+    mdp, rng = problem(), np.random.default_rng(0)
+    policy = np.array([[0, 1], [1, 0]])
+    for _ in range(100):
+        life = live(mdp, policy, rng)
+        life.check(mdp.shape)
+        assert [policy[step, state] for step, state in enumerate(life.states)] == life.actions
+        assert set(life.rewards) <= {0.0, 1.0}
+
+
+def test_impossible_moves_and_fixed_rewards() -> None:
+    mdp = TabularMDP(
+        np.array([[[0.0, 1.0]], [[1.0, 0.0]]]), np.array([[0.25], [0.75]]), 4, np.array([1.0, 0.0])
+    )
+    life = live(mdp, np.zeros((4, 2), dtype=np.int64), np.random.default_rng(0))
+    assert life.states == [0, 1, 0, 1]
+    assert life.rewards == [0.25, 0.75, 0.25, 0.75]
+
+
+def test_each_user_is_planned_for_from_the_reports_before() -> None:
+    mechanism = Shuffle(SHAPE, 1.0)
+    watched = Watched(LDPOBI(mechanism))
+    episodes = list(run_protocol(problem(), watched, mechanism, USERS, seed=1))
+    assert [sums.users for sums in watched.seen] == list(range(USERS))
+    assert [episode.statistics.users for episode in episodes] == list(range(1, USERS + 1))
+    tally = np.sum([episode.report for episode in episodes], axis=0)
+    every = Shuffle(SHAPE, 1.0, policy_aware=False)
+    decoded = every.decode(tally, USERS, episodes[-1].assignment)
+    cells = episodes[-1].statistics.reports == USERS
+    np.testing.assert_allclose(episodes[-1].statistics.visits[cells], decoded.visits[cells])
+
+
+def test_protocol_is_reproducible() -> None:
+    mechanism = Shuffle(SHAPE, 1.0)
+
+    def reports(seed: int) -> list[list[int]]:
+        run = run_protocol(problem(), LDPOBI(mechanism), mechanism, 20, seed)
+        return [episode.report.tolist() for episode in run]
+
+    assert reports(3) == reports(3)
+    assert reports(3) != reports(4)
+
+
+def final_rows(*, shuffled: bool, epsilon: float, runs: int, seed: int) -> FloatArray:
+    mdp, rows = problem(), []
+    mechanism = Shuffle(SHAPE, epsilon, policy_aware=False)
+    for run in range(runs):
+        play: Any = run_shuffled_protocol if shuffled else run_protocol
+        episodes: list[Episode] = list(
+            play(mdp, LDPOBI(mechanism), mechanism, USERS, seed=seed + run)
+        )
+        assert len(episodes) == USERS  # each user reports once
+        last = episodes[-1].statistics
+        assert last.users == USERS
+        lost = sum(regret(mdp, episode.assignment.policy) for episode in episodes)
+        parts = (last.rewards, last.visits, last.transitions, np.array(lost))
+        rows.append(np.concatenate([part.ravel() for part in parts]).round(9))
+    return np.array(rows)
+
+
+def test_shuffling_keeps_the_law_of_the_sums() -> None:
+    """Two-sample χ² on every sum and on the regret, type-I error ≤ 1e-6 in all."""
+    runs = 250
+    plain = final_rows(shuffled=False, epsilon=10.0, runs=runs, seed=0).T
+    shuffled = final_rows(shuffled=True, epsilon=10.0, runs=runs, seed=10_000).T
+    mutant = final_rows(shuffled=True, epsilon=30.0, runs=runs, seed=20_000).T
+    assert together([same_law(a, b) for a, b in zip(plain, shuffled, strict=True)]) >= TYPE_I
+    assert together([same_law(a, b) for a, b in zip(plain, mutant, strict=True)]) < TYPE_I
+
+
+def test_each_user_sends_one_report_to_the_shuffler() -> None:
+    """The sums are those of all reports, each counted once."""
+    mechanism = Shuffle(SHAPE, 5.0, policy_aware=False)
+    episodes = list(run_shuffled_protocol(problem(), LDPOBI(mechanism), mechanism, USERS))
+    tally = np.sum([episode.report for episode in episodes], axis=0)
+    expected = mechanism.decode(tally, USERS, episodes[0].assignment)
+    last = episodes[-1].statistics
+    assert last.users == USERS
+    np.testing.assert_array_equal(last.visits, expected.visits)
+    np.testing.assert_array_equal(last.transitions, expected.transitions)
+
+
+def test_a_shuffled_report_has_lost_its_policy() -> None:
+    mechanism = Shuffle(SHAPE, 1.0)
+    with pytest.raises(InputError, match="policy_aware"):
+        next(run_shuffled_protocol(problem(), LDPOBI(mechanism), mechanism, 3))
+
+
+@pytest.mark.parametrize("play", [run_protocol, run_shuffled_protocol])
+def test_bad_input_is_refused(play: Any) -> None:
+    fits, other = NoPrivacy(SHAPE), NoPrivacy(Shape(3, 2, 2))
+    with pytest.raises(InputError, match="episodes"):
+        next(play(problem(), PSRL(), fits, 0))
+    with pytest.raises(InputError, match=r"mechanism\.shape"):
+        next(play(problem(), PSRL(), other, 1))
+
+
+def test_a_schedule_that_serves_nobody_is_refused() -> None:
+    with pytest.raises(InputError, match="replan"):
+        next(run_protocol(problem(), PSRL(), NoPrivacy(SHAPE), 3, replan=lambda users: 0))
