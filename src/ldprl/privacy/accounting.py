@@ -89,7 +89,8 @@ def compose(
         spread.append((grid, pair.copies))
     total = _convolve(spread)
     slack = 0.0 if lower else sum(pair.slack * pair.copies for pair in pairs)
-    return LossDistribution((lowest + np.arange(len(total))) * step + slack, total, 1 - survives)
+    grid_losses = np.arange(lowest, lowest + len(total), dtype=np.float64) * step + slack
+    return LossDistribution(grid_losses, total, 1 - survives)
 
 
 def _losses(pair: LossPair, rare: float, lower: bool) -> tuple[FloatArray, FloatArray, float]:
@@ -129,7 +130,7 @@ def _round_down(loss: FloatArray, mass: FloatArray, step: float) -> tuple[int, F
     """Move each loss to the grid point below; one that is on the grid stays there."""
     low = np.floor(loss / step + _ON_GRID).astype(np.int64)
     start = int(low.min())
-    return start, np.bincount(low - start, weights=mass)
+    return start, np.bincount(low - start, weights=mass).astype(np.float64)
 
 
 def _convolve(parts: Sequence[tuple[FloatArray, int]]) -> FloatArray:

@@ -15,6 +15,7 @@ import numpy as np
 from ldprl.errors import positive
 from ldprl.privacy.accounting import LossPair
 from ldprl.privacy.mechanism import Constants, CountingMechanism, ErrorLaw, ErrorLaws
+from ldprl.privacy.rows import RowLaws, additive_laws
 from ldprl.privacy.sampling import flip_threshold
 from ldprl.privacy.sensitivity import worst_shifts
 from ldprl.shape import Array, FloatArray, Shape
@@ -91,7 +92,8 @@ class BitMechanism(CountingMechanism):
         """Return ln P of so many ones in each counter, from its true ones and zeros."""
         laws = [self._law(*pair) for pair in zip(counts.tolist(), self.bits.tolist(), strict=True)]
         columns = [np.log(law)[reports[:, index]] for index, law in enumerate(laws)]
-        return np.sum(columns, axis=0)
+        total: FloatArray = np.sum(columns, axis=0)
+        return total
 
     def _law(self, ones: int, bits: int) -> FloatArray:
         """Return the law of the reported number of ones, of ``bits`` in all."""
@@ -100,6 +102,16 @@ class BitMechanism(CountingMechanism):
             chance = 1 - self.flip if bit < ones else self.flip
             law = np.convolve(law, [1 - chance, chance])
         return law
+
+    @property
+    def row_laws(self) -> RowLaws:
+        """Each bit has variance gain²·q(1 − q) and reaches gain·(1 − q); a reward has m of them."""
+        shape = self.shape
+        steps = 1 if shape.step_dependent else shape.horizon
+        moves = 1 if shape.step_dependent else max(shape.horizon - 1, 1)
+        bit = self.gain**2 * self.flip * (1 - self.flip)
+        reward = steps * bit / (self.layout.resolution or 1)
+        return additive_laws(shape, steps * bit, reward, moves * bit, self.gain * (1 - self.flip))
 
     def privatize_counts(self, counts: Array, source: RandomSource) -> Array:
         """Flip every bit on its own and count the ones of each counter."""

@@ -20,6 +20,7 @@ from ldprl.privacy.mechanism import (
     Guarantee,
     PrivacyWarning,
 )
+from ldprl.privacy.rows import RowLaws, additive_laws
 from ldprl.privacy.sampling import from_table, generator_of
 from ldprl.privacy.sensitivity import Block
 from ldprl.privacy.table import NoiseTable, table_pairs, tables_delta
@@ -131,6 +132,15 @@ class BoundedNoise(CountingMechanism):
             place = np.rint((reports - counts)[:, chosen] * table.grid).astype(np.int64)
             total += table.log_pmf(place).sum(axis=1)
         return total
+
+    @property
+    def row_laws(self) -> RowLaws:
+        """The tables' own variances and the largest of their bounds."""
+        unit = self.layout.reward_unit
+        rewards, visits, moves = (self.tables[b] for b in ("rewards", "visits", "transitions"))
+        bound = max(rewards.bound * unit, visits.bound, moves.bound)
+        variance = rewards.variance * unit**2
+        return additive_laws(self.shape, visits.variance, variance, moves.variance, bound)
 
     def privatize_counts(self, counts: Array, source: RandomSource) -> Array:
         """Add one draw of noise to each counter."""

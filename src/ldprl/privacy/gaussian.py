@@ -22,6 +22,7 @@ from ldprl.privacy.mechanism import (
     PrivacyWarning,
 )
 from ldprl.privacy.noise_pairs import gaussian_pair
+from ldprl.privacy.rows import RowLaws, additive_laws
 from ldprl.privacy.sampling import discrete_gaussian, generator_of
 from ldprl.privacy.sensitivity import Block, l2_sensitivity_squared
 from ldprl.privacy.table import NoiseTable, table_pairs, tables_delta
@@ -122,11 +123,17 @@ class Gaussian(CountingMechanism):
         result: FloatArray = -((reports - counts) ** 2) @ (1 / self.layout.units() ** 2)
         return result / (2 * self.sigma**2)
 
+    @property
+    def row_laws(self) -> RowLaws:
+        """Sub-Gaussian noise of variance σ² on every counter."""
+        variance = float(self.variance)
+        return additive_laws(self.shape, variance, variance, variance, 0.0)
+
     def privatize_counts(self, counts: Array, source: RandomSource) -> Array:
         """Add one draw of noise to each counter."""
         if self.constants == "paper":
             return counts + generator_of(source, self).normal(scale=self.sigma, size=counts.shape)
-        return counts + self.noise_for(
+        return counts + self.layout.noise_for(
             counts, lambda unit, size: discrete_gaussian(source, self.variance * unit**2, size)
         )
 

@@ -18,6 +18,7 @@ from ldprl.privacy.mechanism import (
     Guarantee,
 )
 from ldprl.privacy.noise_pairs import discrete_laplace_pair, laplace_pair
+from ldprl.privacy.rows import RowLaws, additive_laws
 from ldprl.privacy.sampling import discrete_laplace, generator_of
 from ldprl.privacy.sensitivity import l1_sensitivity, worst_shifts
 from ldprl.shape import Array, FloatArray, Shape
@@ -105,12 +106,19 @@ class Laplace(CountingMechanism):
         result: FloatArray = -np.abs(reports - counts) @ (1 / self.layout.units())
         return result / float(self.scale)
 
+    @property
+    def row_laws(self) -> RowLaws:
+        """Sub-gamma noise of variance 2b² and scale b; a user's own outcome has scale 1/3."""
+        b = float(self.scale)
+        variance = 2 * b * b
+        return additive_laws(self.shape, variance, variance, variance, 0.0, tail=max(b, 1 / 3))
+
     def privatize_counts(self, counts: Array, source: RandomSource) -> Array:
         """Add one draw of noise to each counter."""
         if self.constants == "paper":
             noise = generator_of(source, self).laplace(scale=float(self.scale), size=counts.shape)
             return counts + noise
-        return counts + self.noise_for(
+        return counts + self.layout.noise_for(
             counts, lambda unit, size: discrete_laplace(source, self.scale * unit, size)
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,6 +76,16 @@ class Layout:
         if squares is not None:
             squares[...] = self.resolution or 1
         return vector
+
+    def noise_for(self, counts: Array, draw: Callable[[int, int], IntArray]) -> IntArray:
+        """Return noise for every counter from ``draw(units in a step, how many)``."""
+        units = self.units()
+        noise = np.empty(counts.shape, dtype=np.int64)
+        for unit in np.unique(units):
+            chosen = units == unit
+            size = noise[..., chosen].shape
+            noise[..., chosen] = draw(int(unit), math.prod(size)).reshape(size)
+        return noise
 
     def _bounds(self) -> tuple[int, int, int, int]:
         shape = self.shape

@@ -2,28 +2,29 @@
 
 A mechanism of one's own is one class: derive from :class:`CountingMechanism` and answer
 ``privatize_counts``, ``sample_counts``, ``decode_counts`` and ``error_laws``, or from
-:class:`Mechanism` for reports that are not noisy counters. Nothing else changes. With ``loss_pairs``
-it has a privacy profile too, and with a log-likelihood the auditor knows its best attack.
+:class:`Mechanism` for reports that are not noisy counters. Nothing else changes. With
+``loss_pairs`` it has a privacy profile too, and with a log-likelihood the auditor knows its best
+attack.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ldprl.assignment import Assignment, Plan
+from ldprl.assignment import Assignment, Plan, QuestionKind
 from ldprl.errors import InputError, one_of
 from ldprl.privacy.accounting import LossPair
 from ldprl.privacy.layout import Layout
 from ldprl.privacy.profile import PrivacyProfile
+from ldprl.privacy.rows import RowLaws
 from ldprl.privacy.sampling import RandomSource, SystemSource
-from ldprl.shape import Array, FloatArray, IntArray, Shape
+from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -134,9 +135,7 @@ class Mechanism(ABC):
 
     def privacy_profile(self) -> PrivacyProfile:
         """Return δ(ε) over the worst pair of trajectories, for this mechanism as built."""
-        given = self.guarantee
-        pure = given.epsilon if given.delta == 0 else math.inf
-        return PrivacyProfile(self.loss_pairs(), pure)
+        return PrivacyProfile(self.loss_pairs())
 
     def log_likelihood(
         self, reports: Array, trajectory: Trajectory, assignment: Assignment
@@ -146,6 +145,25 @@ class Mechanism(ABC):
         The auditor attacks with it, and with a classifier that it trains where it is None.
         """
         return None
+
+    @property
+    def row_laws(self) -> RowLaws:
+        """How a row's sums scatter, for learners that bound noise and sampling together."""
+        expected = "a mechanism that answers row_laws"
+        raise InputError("mechanism", type(self).__name__, expected)
+
+    def questions(self) -> list[tuple[QuestionKind, int]]:
+        """Return the questions, each about a step, that this mechanism can ask; most ask none."""
+        return []
+
+    def privatize_many(
+        self, trajectory: Trajectory, assignment: Assignment, count: int, source: RandomSource
+    ) -> Array | Sequence[Array]:
+        """Return ``count`` independent reports of one user, as an auditor asks for them.
+
+        Worth overriding where a batch is cheaper than as many calls.
+        """
+        return [self.privatize(trajectory, assignment, source) for _ in range(count)]
 
     def ask(self, plan: Plan) -> Plan:
         """Return ``plan`` with the questions that this mechanism asks, where it asks any."""
@@ -210,16 +228,6 @@ class CountingMechanism(Mechanism):
     def privatize_counts(self, counts: Array, source: RandomSource) -> Array:
         """Return the report made from one user's counters; leading axes hold further users."""
 
-    def noise_for(self, counts: Array, draw: Callable[[int, int], IntArray]) -> IntArray:
-        """Return noise for every counter from ``draw(units in a step, how many)``."""
-        units = self.layout.units()
-        noise = np.empty(counts.shape, dtype=np.int64)
-        for unit in np.unique(units):
-            chosen = units == unit
-            size = noise[..., chosen].shape
-            noise[..., chosen] = draw(int(unit), math.prod(size)).reshape(size)
-        return noise
-
     @abstractmethod
     def sample_counts(self, counts: Array, users: int, rng: np.random.Generator) -> Array:
         """Draw the sum of ``users`` reports whose true counters sum to ``counts``."""
@@ -238,10 +246,23 @@ class CountingMechanism(Mechanism):
         """Return the counters of ``trajectory``, randomized."""
         return self.privatize_counts(trajectory.counts(self.layout, source), source)
 
+    def privatize_many(
+        self, trajectory: Trajectory, assignment: Assignment, count: int, source: RandomSource
+    ) -> Array | Sequence[Array]:
+        """Return the rows that ``privatize_counts`` makes of as many rows of counters."""
+        if any(reward not in (0, 1) for reward in trajectory.rewards):
+            # Each report rounds its rewards anew.
+            return super().privatize_many(trajectory, assignment, count, source)
+        counts = trajectory.counts(self.layout, source)
+        rows: Array = self.privatize_counts(np.tile(counts, (count, 1)), source)
+        return rows
+
     def log_likelihood(
         self, reports: Array, trajectory: Trajectory, assignment: Assignment
     ) -> FloatArray | None:
         """Return ln P(report | trajectory) of each report, for rewards that are 0 or 1."""
+        if reports.shape[1] != self.layout.length:
+            return None
         # Rewards on the grid are not rounded, so no random bit is drawn here.
         return self.counts_log_likelihood(reports, trajectory.counts(self.layout, SystemSource()))
 

@@ -18,7 +18,8 @@ def discrete_laplace_pair(shift: int, scale: float, copies: int) -> LossPair:
     """Return discrete Laplace noise of the given scale against itself, ``shift`` apart.
 
     The loss is (shift − 2x)/scale between 0 and ``shift`` and constant beyond, so all x ≤ 0 are
-    one outcome, all x ≥ shift another: P(X ≤ 0) = 1/(1 + a), P(X ≥ k) = aᵏ/(1 + a), a = e^{−1/scale}.
+    one outcome, all x ≥ shift another. P(X ≤ 0) = 1/(1 + a) and P(X ≥ k) = aᵏ/(1 + a) with
+    a = e^{−1/scale}.
     """
     decay = math.exp(-1 / scale)
     between = (1 - decay) / (1 + decay) * decay ** np.arange(1, shift)
@@ -41,11 +42,13 @@ def laplace_pair(distance: float, copies: int) -> LossPair:
 def gaussian_pair(ratio: float) -> LossPair:
     """Return Gaussian noise against itself, ``ratio`` standard deviations apart.
 
-    The loss at x is ratio·(ratio/2 − x). A mass of 1e-18 beyond nine standard deviations is left
-    out.
+    The loss at x is ratio·(ratio/2 − x), without bound: what lies beyond nine standard deviations
+    on either side, a mass of 1e-19, counts as impossible for the other.
     """
     edges = np.linspace(-_GAUSSIAN_REACH, ratio + _GAUSSIAN_REACH, _GAUSSIAN_BINS + 1)
-    first, second = _normal_masses(edges), _normal_masses(edges - ratio)
+    tail = [math.erfc(_GAUSSIAN_REACH / math.sqrt(2)) / 2]
+    first = np.concatenate([tail, _normal_masses(edges), [0.0]])
+    second = np.concatenate([[0.0], _normal_masses(edges - ratio), tail])
     width = float(edges[1] - edges[0])
     return LossPair(first, second, slack=ratio * width)
 

@@ -11,6 +11,7 @@ import numpy as np
 from ldprl.assignment import Assignment
 from ldprl.privacy.accounting import LossPair
 from ldprl.privacy.mechanism import Constants, CountingMechanism, ErrorLaw, ErrorLaws, Guarantee
+from ldprl.privacy.rows import RowLaws, additive_laws
 from ldprl.shape import Array, Shape
 from ldprl.statistics import Statistics
 
@@ -45,6 +46,11 @@ class NoPrivacy(CountingMechanism):
     def loss_pairs(self) -> list[LossPair]:
         """Return two reports that cannot be mistaken for each other."""
         return [LossPair(np.array([1.0, 0.0]), np.array([0.0, 1.0]))]
+
+    @property
+    def row_laws(self) -> RowLaws:
+        """No noise: only the users' own outcomes scatter."""
+        return additive_laws(self.shape, 0.0, 0.0, 0.0, 0.0)
 
     def privatize_counts(self, counts: Array, source: RandomSource) -> Array:
         """Return the counters unchanged."""

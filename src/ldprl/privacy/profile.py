@@ -18,21 +18,23 @@ the pair of users who stay in two different (s, a) with reward 1.
 *Randomized bits.* Bits are independent and each costs the same, so only the number of bits that
 differ matters; the same pair has the most.
 
-*The empty trajectory.* Its counters are zero: against any other there are rises and no falls, a part
-of the shifts above. It is the worst partner only where there is a single (s, a).
+*The empty trajectory.* Its counters are zero: against any other there are rises and no falls, a
+part of the shifts above. It is the worst partner only where there is a single (s, a).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+
+import numpy as np
 
 from ldprl.errors import InputError, probability, real
 from ldprl.privacy.accounting import LossDistribution, LossPair, compose
 
 _POINTS = 2**16
+_ROUNDING = 1e-12
 
 
 class PrivacyProfile:
@@ -45,13 +47,16 @@ class PrivacyProfile:
     ----------
     pairs
         Independent observations that together tell the worst pair of trajectories apart.
+
+    Attributes
+    ----------
     pure
-        An ε at which δ = 0 is proven, if there is one.
+        The ε from which on δ is 0: the largest loss, infinite if it has no bound.
     """
 
-    def __init__(self, pairs: Sequence[LossPair], pure: float = math.inf) -> None:
-        self.pairs = tuple(pairs)
-        self.pure = pure
+    def __init__(self, pairs: Sequence[LossPair]) -> None:
+        self.orders = _orders(pairs)
+        self.pure = max(map(_largest_loss, self.orders))
 
     def delta(self, epsilon: float) -> float:
         """Return δ(ε), never too small."""
@@ -61,7 +66,7 @@ class PrivacyProfile:
         return max(losses.delta(epsilon) for losses in self.upper)
 
     def gap(self, epsilon: float) -> float:
-        """Return by how much ``delta(epsilon)`` can be too large."""
+        """Return by how much ``delta(epsilon)`` can be too large, but for rounding of 1e-12."""
         _not_negative(epsilon)
         if epsilon >= self.pure:
             return 0.0
@@ -87,20 +92,31 @@ class PrivacyProfile:
         return high
 
     @cached_property
-    def upper(self) -> tuple[LossDistribution, LossDistribution]:
-        """Losses of the first user against the second and of the second against the first."""
-        return compose(self.pairs, points=_POINTS), compose(_swapped(self.pairs), points=_POINTS)
+    def upper(self) -> list[LossDistribution]:
+        """Losses of one user against the other, in either order unless that is all the same."""
+        return [compose(pairs, points=_POINTS) for pairs in self.orders]
 
     @cached_property
-    def _lower(self) -> tuple[LossDistribution, LossDistribution]:
-        return (
-            compose(self.pairs, lower=True, points=_POINTS),
-            compose(_swapped(self.pairs), lower=True, points=_POINTS),
-        )
+    def _lower(self) -> list[LossDistribution]:
+        return [compose(pairs, lower=True, points=_POINTS) for pairs in self.orders]
 
 
-def _swapped(pairs: Sequence[LossPair]) -> list[LossPair]:
-    return [replace(pair, first=pair.second, second=pair.first) for pair in pairs]
+def _largest_loss(pairs: Sequence[LossPair]) -> float:
+    """Return the ε above which δ = 0, up to the last digits of a float."""
+    total = 0.0
+    for pair in pairs:
+        possible = pair.first > 0
+        with np.errstate(divide="ignore"):
+            losses = np.log(pair.first[possible]) - np.log(pair.second[possible])
+        total += pair.copies * (float(losses.max()) + pair.slack)
+    return total * (1 - _ROUNDING)
+
+
+def _orders(pairs: Sequence[LossPair]) -> list[Sequence[LossPair]]:
+    """Return the pairs and, unless they are mirror images, the pairs with the users swapped."""
+    if all(np.array_equal(pair.first, pair.second[::-1]) for pair in pairs):
+        return [pairs]
+    return [pairs, [replace(pair, first=pair.second, second=pair.first) for pair in pairs]]
 
 
 def _not_negative(epsilon: float) -> None:

@@ -22,17 +22,12 @@ from ldprl.shape import Array, IntArray
 
 BoolArray = NDArray[np.bool_]
 
-_BUFFER_BYTES = 4096
 _FACTORIALS = [factorial(k) for k in range(1, 11)]
 _RUN_THRESHOLDS = np.array([_FACTORIALS[-1] // value for value in reversed(_FACTORIALS)])
 
 
 class RandomSource(ABC):
     """Where random bits come from."""
-
-    def __init__(self) -> None:
-        self._buffer = b""
-        self._used = 0
 
     @abstractmethod
     def random_bytes(self, count: int) -> bytes:
@@ -44,14 +39,11 @@ class RandomSource(ABC):
 
     def below(self, bound: int) -> int:
         """Return a uniform integer in [0, bound), by rejection."""
+        # Nothing is drawn ahead: a store of bytes would be shared by forked processes and threads.
         bits = (bound - 1).bit_length()
         size = (bits + 7) // 8
         while True:
-            if self._used + size > len(self._buffer):
-                self._buffer, self._used = self.random_bytes(max(_BUFFER_BYTES, size)), 0
-            chunk = self._buffer[self._used : self._used + size]
-            self._used += size
-            value = int.from_bytes(chunk, "little") >> (8 * size - bits)
+            value = int.from_bytes(self.random_bytes(size), "little") >> (8 * size - bits)
             if value < bound:
                 return value
 
@@ -97,7 +89,6 @@ class SeededSourceForTests(RandomSource):
     """Reproducible bits for tests and simulation. Gives no privacy: never ship it in a client."""
 
     def __init__(self, seed: int | np.random.SeedSequence | np.random.Generator) -> None:
-        super().__init__()
         self.generator = np.random.default_rng(seed)
 
     def random_bytes(self, count: int) -> bytes:
@@ -118,7 +109,7 @@ def generator_of(source: RandomSource, mechanism: object) -> np.random.Generator
 
 
 def bernoulli_exp(source: RandomSource, numerators: Array, denominator: int) -> BoolArray:
-    """Return True with probability e^{−n/denominator} for each n of ``numerators`` (algorithm 1)."""
+    """Return True with probability e^{−n/denominator}, for each n given (algorithm 1)."""
     whole = numerators // denominator
     result = _bernoulli_exp_unit(source, numerators - whole * denominator, denominator)
     pending = np.flatnonzero(result & (whole > 0))
@@ -149,7 +140,8 @@ def _bernoulli_exp_unit(source: RandomSource, numerators: Array, denominator: in
 
 def _bernoulli_inverse_e(source: RandomSource, count: int) -> BoolArray:
     """Return True with probability 1/e: as above with γ = 1."""
-    return _harmonic_run(source, count) % 2 == 0
+    result: BoolArray = _harmonic_run(source, count) % 2 == 0
+    return result
 
 
 def _harmonic_run(source: RandomSource, count: int) -> IntArray:
@@ -197,8 +189,8 @@ def discrete_gaussian(source: RandomSource, variance: Fraction, count: int) -> I
 
     def propose(wanted: int) -> IntArray:
         draws = discrete_laplace(source, Fraction(scale), wanted)
-        excess = np.abs(draws).astype(integer) * (scale * bottom) - top
-        return draws[bernoulli_exp(source, excess * excess, denominator)]
+        excess: Array = np.abs(draws).astype(integer) * (scale * bottom) - top
+        return draws[bernoulli_exp(source, excess**2, denominator)]
 
     return _accepted(propose, count)
 

@@ -60,7 +60,8 @@ class NoiseTable:
         """Return the logarithm of the probability of each value, −∞ outside the table."""
         inside = np.abs(steps) <= self.radius
         result = np.full(steps.shape, -np.inf)
-        result[inside] = np.log(self.pmf)[steps[inside] + self.radius]
+        with np.errstate(divide="ignore"):
+            result[inside] = np.log(self.pmf)[steps[inside] + self.radius]
         return result
 
     def sample_sum(self, users: int, size: int, rng: np.random.Generator) -> IntArray:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldprl.assignment import QuestionKind
 from ldprl.errors import InputError
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.privacy.layout import Layout
@@ -47,6 +48,29 @@ class Totals:
             if step + 1 < shape.horizon:
                 transitions[model, states, actions] += self.moves[step]
         return vector
+
+    def answers(self, kind: QuestionKind, step: int, rng: np.random.Generator) -> IntArray:
+        """Return how many users hold each answer, of shape (S, 2), (S, S) or (S, 2, S).
+
+        Given the state, a reward bit and the next state are independent, so a joint count is drawn
+        as a hypergeometric split of each state's users. Rewards must be counted in whole bits.
+        """
+        ones = self.rewards[step]
+        bits: IntArray = np.stack([self.arrivals[step] - ones, ones], axis=1)
+        if kind == "reward":
+            return bits
+        if step < len(self.moves):
+            moves: IntArray = self.moves[step]
+        else:
+            moves = np.zeros((len(bits), len(bits)), dtype=np.int64)
+            moves[:, 0] = self.arrivals[step]
+        if kind == "transition":
+            return moves
+        rows = zip(moves, ones.tolist(), strict=True)
+        with_one = np.stack(
+            [rng.multivariate_hypergeometric(row, count, method="marginals") for row, count in rows]
+        )
+        return np.stack([moves - with_one, with_one], axis=1)
 
 
 def check_shapes(mdp: TabularMDP, mechanism: Mechanism) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ldprl.assignment import Assignment
 from ldprl.privacy.layout import Layout
+from ldprl.privacy.mechanism import Mechanism
 from ldprl.privacy.sampling import SystemSource
 from ldprl.privacy.trajectory import Trajectory
 from ldprl.shape import Array, Shape
@@ -28,21 +29,36 @@ class Pair:
         return self.first.counts(layout, source), self.second.counts(layout, source)
 
 
-def worst_pairs(shape: Shape) -> list[Pair]:
+def worst_pairs(mechanism: Mechanism) -> list[Pair]:
     """Return the pair that is worst for the mechanisms here, and those that may be for others.
 
     The worst: two users who stay in different (s, a) with reward 1 (see
-    :mod:`ldprl.privacy.sensitivity`). Both follow the policy where there are two states.
+    :mod:`ldprl.privacy.sensitivity`). Both follow the policy where there are two states. A
+    mechanism that asks questions gets every pair for one question of each kind.
     """
-    assignment = Assignment(np.zeros((shape.horizon, shape.states), dtype=np.int64))
+    shape = mechanism.shape
     here = _constant(shape, 0, 0, 1.0)
-    empty = Pair("a cell or nothing", here, Trajectory.empty(), assignment)
-    unpaid = Pair("reward 1 or 0", here, _constant(shape, 0, 0, 0.0), assignment)
-    if shape.states * shape.actions == 1:
-        return [empty, unpaid]
-    cell = (shape.states - 1, 0) if shape.states > 1 else (0, shape.actions - 1)
-    there = _constant(shape, *cell, 1.0)
-    return [Pair("two cells", here, there, assignment), empty, unpaid]
+    others = {"a cell or nothing": Trajectory.empty(), "reward 1 or 0": _constant(shape, 0, 0, 0.0)}
+    if shape.states * shape.actions > 1:
+        cell = (shape.states - 1, 0) if shape.states > 1 else (0, shape.actions - 1)
+        others = {"two cells": _constant(shape, *cell, 1.0)} | others
+    assignments = _one_of_each_kind(mechanism)
+    return [
+        Pair(name, here, other, assignment)
+        for name, other in others.items()
+        for assignment in assignments
+    ]
+
+
+def _one_of_each_kind(mechanism: Mechanism) -> list[Assignment]:
+    """Return the assignment of a constant policy, with one question of each kind it asks."""
+    shape = mechanism.shape
+    policy = np.zeros((shape.horizon, shape.states), dtype=np.int64)
+    kinds: dict[str | None, Assignment] = {}
+    for assignment in mechanism.ask((Assignment(policy),)):
+        asked = assignment.question
+        kinds.setdefault(None if asked is None else asked.kind, assignment)
+    return list(kinds.values())
 
 
 def _constant(shape: Shape, state: int, action: int, reward: float) -> Trajectory:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ldprl.assignment import Assignment
-from ldprl.privacy.mechanism import CountingMechanism, Mechanism
+from ldprl.privacy.mechanism import Mechanism
 from ldprl.privacy.sampling import RandomSource
 from ldprl.privacy.trajectory import Trajectory
 from ldprl.shape import Array, IntArray
 
-_CHUNK = 10_000
+_CHUNK = 1_000
 """Reports drawn at a time, which bounds the memory."""
 
 
@@ -37,22 +37,29 @@ def draw_reports(
     count: int,
     source: RandomSource,
 ) -> Reports:
-    """Draw ``count`` reports of one user through the client's own code.
-
-    The client of a counting mechanism hands its counters to ``privatize_counts``; many reports
-    are one call with as many rows of counters. Any other client is asked again and again.
-    """
-    kind = type(mechanism)
-    if isinstance(mechanism, CountingMechanism) and kind.privatize is CountingMechanism.privatize:
-        counts = trajectory.counts(mechanism.layout, source)
-        rows = mechanism.privatize_counts(np.tile(counts, (count, 1)), source)
+    """Draw ``count`` reports of one user through the client's own code."""
+    rows: Array | Sequence[Array]
+    if _speaks_for_the_client(type(mechanism)):
+        rows = mechanism.privatize_many(trajectory, assignment, count, source)
+    else:
+        rows = [mechanism.privatize(trajectory, assignment, source) for _ in range(count)]
+    if isinstance(rows, np.ndarray):
         return Reports(rows, np.full(count, rows.shape[1]))
-    parts = [np.ravel(mechanism.privatize(trajectory, assignment, source)) for _ in range(count)]
+    parts = [np.ravel(row) for row in rows]
     lengths = np.array([len(part) for part in parts], dtype=np.int64)
     values = np.zeros((count, int(lengths.max())), dtype=np.result_type(*{p.dtype for p in parts}))
     for row, part in zip(values, parts, strict=True):
         row[: len(part)] = part
     return Reports(values, lengths)
+
+
+def _speaks_for_the_client(kind: type[Mechanism]) -> bool:
+    """Whether no class changed ``privatize`` after ``privatize_many`` was written for it."""
+
+    def depth(method: str) -> int:
+        return next(index for index, base in enumerate(kind.__mro__) if method in vars(base))
+
+    return depth("privatize_many") <= depth("privatize")
 
 
 def chunks(count: int) -> Iterator[int]:

@@ -13,6 +13,7 @@ from ldprl.shape import Array, FloatArray
 
 Score = Callable[[Reports], FloatArray]
 
+_MOST_FEATURES = 64
 _RIDGE = 1e-6
 _NEWTON_STEPS = 12
 
@@ -38,11 +39,16 @@ def likelihood_ratio(mechanism: Mechanism, pair: Pair, width: int) -> Score:
 def classifier(first: Reports, second: Reports) -> Score:
     """Return a logistic regression on a report's counters and length, fitted to these reports."""
     width = max(first.values.shape[1], second.values.shape[1])
-    features = np.concatenate([_features(first, width), _features(second, width)])
-    centre, spread = features.mean(axis=0), features.std(axis=0)
+    sides = _features(first, width), _features(second, width)
+    features = np.concatenate(sides)
+    spread = features.std(axis=0)
     spread[spread == 0] = 1.0
-    labels = np.repeat([1.0, 0.0], [len(first.values), len(second.values)])
-    weights = _logistic_regression((features - centre) / spread, labels) / spread
+    apart = np.abs(sides[0].mean(axis=0) - sides[1].mean(axis=0)) / spread
+    chosen = np.argsort(-apart)[:_MOST_FEATURES]
+    scaled = ((features - features.mean(axis=0)) / spread)[:, chosen]
+    labels = np.repeat([1.0, 0.0], [len(side) for side in sides])
+    weights = np.zeros(width + 1)
+    weights[chosen] = _logistic_regression(scaled, labels) / spread[chosen]
 
     def score(reports: Reports) -> FloatArray:
         result: FloatArray = _features(reports, width) @ weights

@@ -1,0 +1,158 @@
+"""LDP-EVI: optimism over a sound plausible set, with questions asked where they help most.
+
+Beyond the paper. The confidence set holds at all times with probability 1 − δ for every mechanism
+that states its row laws. Who explores, and which question is asked, is a heuristic on top of it:
+no regret bound is claimed for the learner as a whole (see the page *Beyond the paper*).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldprl.assignment import Plan
+from ldprl.errors import probability
+from ldprl.learning.confidence import mixture_rates, reward_set, transition_set
+from ldprl.learning.extended import extended_plan
+from ldprl.learning.learner import Learner
+from ldprl.learning.questions import expected_shares, known_reports, row_needs, with_questions
+from ldprl.privacy.mechanism import Mechanism
+from ldprl.shape import FloatArray, Policy
+from ldprl.statistics import Statistics
+
+_EXPLORED = 30.0
+_QUESTIONS = 4
+
+
+@dataclass(frozen=True)
+class Plausible:
+    """The confidence set and the point model inside it.
+
+    Rewards have shape (models, S, A), transitions (transition models, S, A, S).
+    """
+
+    reward_low: FloatArray
+    reward_high: FloatArray
+    move_low: FloatArray
+    move_high: FloatArray
+    rewards: FloatArray
+    moves: FloatArray
+
+
+class LDPEVI(Learner):
+    """Extended value iteration over {(r, p)} that explain the private sums.
+
+    Parameters
+    ----------
+    mechanism
+        The randomizer that made the reports.
+    failure_probability
+        δ: with probability 1 − δ the true model is in the set at all times.
+    """
+
+    name = "ldp-evi"
+    summary = "LDP-EVI, optimism over a sound plausible set; the one to start with"
+    private = True
+
+    def __init__(self, mechanism: Mechanism, *, failure_probability: float = 0.1) -> None:
+        failure = probability("failure_probability", failure_probability, zero=False)
+        shape, laws = mechanism.shape, mechanism.row_laws
+        # Both sides of each reward and transition, and one side of each row's visits; with two
+        # states the two transitions of a row are one and the same martingale.
+        sides = 2 * (shape.states if shape.states > 2 else 1) + 4
+        self.mechanism = mechanism
+        self.log_threshold = math.log(shape.cells * sides / failure)
+        self._laws = laws.rewards.numbers(), laws.transitions.numbers()
+        self._rates = mixture_rates(laws.rewards), mixture_rates(laws.transitions)
+
+    def plausible(self, statistics: Statistics) -> Plausible:
+        """Return the confidence set at these sums, and the point model projected into it."""
+        states = statistics.shape.states
+        cells, rows = statistics.rewards.shape, statistics.transitions.shape
+        low, high = reward_set(
+            statistics.rewards.ravel(),
+            statistics.visits.ravel(),
+            statistics.reports.astype(np.float64).ravel(),
+            self._laws[0],
+            self.log_threshold,
+            self._rates[0],
+        )
+        move_low, move_high = transition_set(
+            statistics.transitions.reshape(-1, states),
+            np.asarray(statistics.move_reports, dtype=np.float64).ravel(),
+            self._laws[1],
+            self.log_threshold,
+            self._rates[1],
+        )
+        low, high = low.reshape(cells), high.reshape(cells)
+        move_low, move_high = move_low.reshape(rows), move_high.reshape(rows)
+        visits, leaving = statistics.visits, statistics.departures[..., None]
+        rewards = np.divide(statistics.rewards, visits, out=np.full(cells, 0.5), where=visits > 0)
+        known = np.broadcast_to(leaving > 0, rows)
+        moves = np.divide(
+            statistics.transitions, leaving, out=np.full(rows, 1 / states), where=known
+        )
+        moves = np.clip(moves, move_low, move_high)
+        total = moves.sum(axis=-1, keepdims=True)
+        moves = np.where(total > 0, moves / np.where(total > 0, total, 1), 1 / states)
+        return Plausible(low, high, move_low, move_high, np.clip(rewards, low, high), moves)
+
+    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
+        """Return the optimistic policy for those who explore and the greedy one for the rest.
+
+        As long as little is known of what optimism would try, all explore. Later a plan lets
+        explore no more than adds a fixed share to what is known already: a whole batch of users
+        must not pay for one more look.
+        """
+        shape = statistics.shape
+        model = self.plausible(statistics)
+        optimistic, greedy, extra = extended_plan(
+            shape.horizon,
+            model.reward_high,
+            model.move_low,
+            model.move_high,
+            model.rewards,
+            model.moves,
+            shape.step_dependent,
+        )
+        needs, shares = self._needs(statistics, model, optimistic, extra)
+        part = self._exploring(statistics, needs, optimistic, greedy)
+        explorers = with_questions(
+            self.mechanism, statistics, needs, optimistic, greedy, shares, part, _QUESTIONS, rng
+        )
+        if part == 1:
+            return explorers
+        needs, shares = self._needs(statistics, model, greedy, extra)
+        return explorers + with_questions(
+            self.mechanism, statistics, needs, greedy, greedy, shares, 1 - part, _QUESTIONS, rng
+        )
+
+    def _needs(
+        self, statistics: Statistics, model: Plausible, policy: Policy, extra: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what each row adds to the optimistic value of ``policy``, and who visits it."""
+        shares = expected_shares(statistics, policy, model.moves)
+        width = model.reward_high - model.reward_low
+        return row_needs(statistics, policy, shares, width, extra), shares
+
+    def _exploring(
+        self, statistics: Statistics, needs: FloatArray, optimistic: Policy, greedy: Policy
+    ) -> float:
+        """Return the share of users who explore: 1, or 30·(what is known + 1)/users if less.
+
+        With plans that serve 1% more users each, that adds at most 30% to what is known.
+        """
+        shape = statistics.shape
+        if statistics.users == 0 or np.array_equal(optimistic, greedy):
+            return 1.0
+        states = np.arange(shape.states)
+        tried = np.zeros(needs.shape[1:], dtype=bool)
+        for h in range(shape.horizon):
+            differs = optimistic[h] != greedy[h]
+            tried[shape.model_of(h), states[differs], optimistic[h][differs]] = True
+        wanted = needs * tried
+        total = wanted.sum()
+        known = (wanted * known_reports(statistics)).sum() / total if total > 0 else 0.0
+        return float(min(1.0, _EXPLORED * (known + 1) / statistics.users))

@@ -1,0 +1,124 @@
+"""Which question to ask the users of a policy: the one that promises most.
+
+Only public things enter: the sums so far, the policy, and how the users of it are expected to
+spread over the states. So the choice is made before a user acts, and ε is untouched.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ldprl.assignment import Assignment, Plan, Question, QuestionKind
+from ldprl.learning.extended import visit_shares
+from ldprl.privacy.mechanism import Mechanism
+from ldprl.shape import FloatArray, Policy
+from ldprl.statistics import Statistics
+
+_CURIOSITY = 0.1
+"""Share of users who are asked any question at all, so that no need is overlooked for ever."""
+_LEAST_WEIGHT = 1e-3
+
+
+def expected_shares(statistics: Statistics, policy: Policy, moves: FloatArray) -> FloatArray:
+    """Return the expected share of users in each state at each step, of shape (H, S)."""
+    states = statistics.shape.states
+    start = np.full(states, 1 / states)
+    if statistics.arrivals is not None:
+        seen = np.maximum(statistics.arrivals[0], 0.0)
+        start = seen / seen.sum() if seen.sum() > 0 else start
+    return visit_shares(policy, start, moves, statistics.shape.step_dependent)
+
+
+def row_needs(
+    statistics: Statistics,
+    policy: Policy,
+    shares: FloatArray,
+    reward_width: FloatArray,
+    move_width: FloatArray,
+) -> FloatArray:
+    """Return how much each row's uncertainty matters to the users of ``policy``.
+
+    Of shape (2, models, S, A), for rewards and for transitions: the widths, of shapes (models, S,
+    A) and (H, S, A), times how often the row is visited.
+    """
+    shape = statistics.shape
+    states = np.arange(shape.states)
+    needs = np.zeros((2, shape.models, shape.states, shape.actions))
+    for h, actions in enumerate(policy):
+        g = shape.model_of(h)
+        needs[0, g, states, actions] += shares[h] * reward_width[g, states, actions]
+        needs[1, g, states, actions] += shares[h] * move_width[h, states, actions]
+    return needs
+
+
+def known_reports(statistics: Statistics) -> FloatArray:
+    """Return how many reports each row has, in the shape of :func:`row_needs`."""
+    known = np.zeros((2, *statistics.reports.shape))
+    known[0] = statistics.reports
+    known[1, : statistics.shape.transition_models] = statistics.move_reports
+    return known
+
+
+def with_questions(
+    mechanism: Mechanism,
+    statistics: Statistics,
+    needs: FloatArray,
+    policy: Policy,
+    greedy: Policy,
+    shares: FloatArray,
+    part: float,
+    most: int,
+    rng: np.random.Generator,
+) -> Plan:
+    """Return ``policy`` with the ``most`` best questions, for ``part`` of the users in all.
+
+    A question about step h is worth Σ_s need(s, a)·o²/(n + 1), with o the share of users in s at
+    step h and n the reports known of (s, a). After the asked step the user plays ``greedy``: what
+    comes then is not asked about, and need not cost anything.
+    """
+    asked = mechanism.questions()
+    if not asked:
+        return (Assignment(policy, part),)
+    gain = needs / (known_reports(statistics) + 1)
+    worth = np.array([_worth(statistics, gain, policy, shares, *question) for question in asked])
+    best = np.argsort(-worth)[:most]
+    total = worth[best].sum()
+    chances = {
+        int(i): (1 - _CURIOSITY) * (float(worth[i] / total) if total > 0 else 1 / len(best))
+        for i in best
+    }
+    odd = int(rng.integers(len(asked)))
+    chances[odd] = chances.get(odd, 0.0) + _CURIOSITY
+    result = []
+    for i, chance in chances.items():
+        kind, step = asked[i]
+        question = Question(kind, step, _weights(mechanism, kind, shares[step]))
+        told = np.concatenate([policy[: step + 1], greedy[step + 1 :]])
+        result.append(Assignment(told, part * chance, question))
+    return tuple(result)
+
+
+def _worth(
+    statistics: Statistics,
+    gain: FloatArray,
+    policy: Policy,
+    shares: FloatArray,
+    kind: QuestionKind,
+    step: int,
+) -> float:
+    shape = statistics.shape
+    rows = shape.model_of(step), np.arange(shape.states), policy[step]
+    worth = 0.0
+    if kind != "transition":
+        worth += float(gain[0][rows] @ shares[step] ** 2)
+    if kind != "reward" and step + 1 < shape.horizon:
+        worth += float(gain[1][rows] @ shares[step] ** 2)
+    return worth
+
+
+def _weights(mechanism: Mechanism, kind: QuestionKind, shares: FloatArray) -> FloatArray:
+    """Return o(v + u)/(v + o·u): least variance where noise v and outcomes u = 1/4 add up."""
+    laws = mechanism.row_laws
+    noise = (laws.transitions if kind == "transition" else laws.rewards).outside[0]
+    weights: FloatArray = shares * (noise + 0.25) / (noise + shares * 0.25 + 1e-12)
+    return weights.clip(_LEAST_WEIGHT, 1.0)

@@ -1,0 +1,49 @@
+"""Privacy in words that need no training."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable
+
+_WIDTH = 80
+_LARGEST = 1e9
+
+
+def odds(epsilon: float) -> str:
+    """Write e^ε, the most by which odds change."""
+    if epsilon > math.log(_LARGEST):
+        return "more than a billion"
+    factor = math.exp(epsilon)
+    return f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}"
+
+
+def at_most_sure(epsilon: float) -> str:
+    """Write how sure somebody can become for whom two things were equally likely before."""
+    sure = 1 / (1 + math.exp(-epsilon))
+    return "almost" if sure > 0.999 else f"at most {percent(sure)}"
+
+
+def percent(probability: float) -> str:
+    """Write a probability in per cent, rounded up."""
+    return f"{math.ceil(1000 * probability) / 10:g}%"
+
+
+def chance(probability: float) -> str:
+    """Write a small probability as 1 in so many, a large one in per cent."""
+    if probability > 0.2:
+        return percent(probability)
+    # 1/0.00001 is a little less than 100,000 in floating point.
+    return f"1 in {math.floor((1 + 1e-9) / probability):,}"
+
+
+def paragraph(text: str, indent: str = "", bullet: str = "") -> str:
+    """Fold text into lines, but never within an equation."""
+    kept = text.replace(" = ", "\u00a0=\u00a0")
+    folded = textwrap.fill(kept, _WIDTH, initial_indent=bullet, subsequent_indent=indent)
+    return folded.replace("\u00a0", " ")
+
+
+def bullets(head: str, items: Iterable[str]) -> str:
+    """Write a list under its heading."""
+    return "\n".join([paragraph(head), *(paragraph(item, "  ", "- ") for item in items)])
