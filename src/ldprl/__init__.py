@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ldprl.assignment import Assignment as Assignment
     from ldprl.errors import InputError as InputError
+    from ldprl.learning.ldp_evi import LDPEVI as LDPEVI
     from ldprl.learning.ldp_obi import LDPOBI as LDPOBI
     from ldprl.learning.ldp_psrl import LDPPSRL as LDPPSRL
+    from ldprl.learning.ldp_ts import LDPTS as LDPTS
     from ldprl.learning.learner import Learner as Learner
     from ldprl.learning.psrl import PSRL as PSRL
     from ldprl.learning.ucb_vi import UCBVI as UCBVI
@@ -20,14 +22,18 @@ if TYPE_CHECKING:
     from ldprl.mdp import random_mdp as random_mdp
     from ldprl.mdp import riverswim as riverswim
     from ldprl.privacy.bounded_noise import BoundedNoise as BoundedNoise
+    from ldprl.privacy.composition import Budget as Budget
     from ldprl.privacy.gaussian import Gaussian as Gaussian
     from ldprl.privacy.laplace import Laplace as Laplace
+    from ldprl.privacy.ledger import Ledger as Ledger
     from ldprl.privacy.mechanism import CountingMechanism as CountingMechanism
     from ldprl.privacy.mechanism import Mechanism as Mechanism
     from ldprl.privacy.mechanism import PrivacyWarning as PrivacyWarning
     from ldprl.privacy.none import NoPrivacy as NoPrivacy
     from ldprl.privacy.randomized_response import RandomizedResponse as RandomizedResponse
     from ldprl.privacy.shuffle import Shuffle as Shuffle
+    from ldprl.privacy.statement import privacy_statement as privacy_statement
+    from ldprl.privacy.subset_selection import SubsetSelection as SubsetSelection
     from ldprl.privacy.trajectory import Trajectory as Trajectory
     from ldprl.shape import Shape as Shape
     from ldprl.simulation.engine import Simulation as Simulation
@@ -41,17 +47,22 @@ __version__ = "0.1.0"
 _HOMES = {
     "Assignment": "ldprl.assignment",
     "BoundedNoise": "ldprl.privacy.bounded_noise",
+    "Budget": "ldprl.privacy.composition",
     "CountingMechanism": "ldprl.privacy.mechanism",
     "Gaussian": "ldprl.privacy.gaussian",
     "grid_world": "ldprl.mdp",
     "hard_tree": "ldprl.mdp",
     "InputError": "ldprl.errors",
     "Laplace": "ldprl.privacy.laplace",
+    "LDPEVI": "ldprl.learning.ldp_evi",
     "LDPOBI": "ldprl.learning.ldp_obi",
     "LDPPSRL": "ldprl.learning.ldp_psrl",
+    "LDPTS": "ldprl.learning.ldp_ts",
     "Learner": "ldprl.learning.learner",
+    "Ledger": "ldprl.privacy.ledger",
     "Mechanism": "ldprl.privacy.mechanism",
     "NoPrivacy": "ldprl.privacy.none",
+    "privacy_statement": "ldprl.privacy.statement",
     "PrivacyWarning": "ldprl.privacy.mechanism",
     "PSRL": "ldprl.learning.psrl",
     "random_mdp": "ldprl.mdp",
@@ -63,6 +74,7 @@ _HOMES = {
     "simulate": "ldprl.simulation.engine",
     "Simulation": "ldprl.simulation.engine",
     "Statistics": "ldprl.statistics",
+    "SubsetSelection": "ldprl.privacy.subset_selection",
     "TabularMDP": "ldprl.mdp",
     "Trajectory": "ldprl.privacy.trajectory",
     "UCBVI": "ldprl.learning.ucb_vi",

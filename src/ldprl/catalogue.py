@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ldprl.errors import InputError, one_of, positive, probability, real
+from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.ldp_psrl import LDPPSRL
+from ldprl.learning.ldp_ts import LDPTS
 from ldprl.learning.learner import Learner
 from ldprl.learning.psrl import PSRL
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
@@ -15,14 +17,23 @@ from ldprl.privacy.mechanism import Constants, Mechanism
 from ldprl.privacy.none import NoPrivacy
 from ldprl.privacy.randomized_response import RandomizedResponse
 from ldprl.privacy.shuffle import Shuffle
+from ldprl.privacy.subset_selection import SubsetSelection
 from ldprl.shape import Shape
 
 MECHANISMS: dict[str, type[Mechanism]] = {
     kind.name: kind
-    for kind in (NoPrivacy, Laplace, Gaussian, RandomizedResponse, BoundedNoise, Shuffle)
+    for kind in (
+        NoPrivacy,
+        Laplace,
+        Gaussian,
+        RandomizedResponse,
+        BoundedNoise,
+        Shuffle,
+        SubsetSelection,
+    )
 }
 LEARNERS: dict[str, type[Learner]] = {
-    kind.name: kind for kind in (UCBVI, UCBVIBernstein, PSRL, LDPOBI, LDPPSRL)
+    kind.name: kind for kind in (UCBVI, UCBVIBernstein, PSRL, LDPOBI, LDPPSRL, LDPEVI, LDPTS)
 }
 # Beyond these, tables of noise do not fit into memory or e^ε into a float.
 _EPSILON_RANGE = (1e-4, 1e6)
@@ -53,10 +64,26 @@ def build_mechanism(
         return RandomizedResponse(shape, epsilon, constants=constants, squares=squares)
     if name == Shuffle.name:
         return Shuffle(shape, epsilon, constants=constants, squares=squares)
+    if name == SubsetSelection.name:
+        return _subset_selection(shape, epsilon, constants, squares)
     if delta == 0:
         raise InputError("delta", delta, f"a number in (0, 1) for {name}")
     kind = Gaussian if name == Gaussian.name else BoundedNoise
     return kind(shape, epsilon, delta, constants=constants, squares=squares)
+
+
+def _subset_selection(
+    shape: Shape, epsilon: float, constants: Constants, squares: bool
+) -> SubsetSelection:
+    """Return the mechanism that the paper does not have, if nothing of the paper's is asked."""
+    one_of("constants", constants, ("sound", "paper"))
+    if constants == "paper":
+        expected = f"'sound' with {SubsetSelection.name}, which is not in the paper"
+        raise InputError("constants", constants, expected)
+    if squares:
+        expected = f"one that reports squared rewards, which {SubsetSelection.name} does not ask"
+        raise InputError("mechanism", SubsetSelection.name, expected)
+    return SubsetSelection(shape, epsilon)
 
 
 def build(
@@ -90,6 +117,10 @@ def build(
         return LDPOBI(chosen, failure_probability=failure_probability, alpha=alpha), chosen
     if learner == LDPPSRL.name:
         return LDPPSRL(chosen, episodes, failure_probability=failure_probability), chosen
+    if learner == LDPEVI.name:
+        return LDPEVI(chosen, failure_probability=failure_probability), chosen
+    if learner == LDPTS.name:
+        return LDPTS(chosen), chosen
     if learner == PSRL.name:
         return PSRL(constants=constants), chosen
     kind = UCBVIBernstein if learner == UCBVIBernstein.name else UCBVI

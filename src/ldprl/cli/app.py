@@ -10,11 +10,15 @@ import typer
 from typer.core import TyperGroup
 
 import ldprl
+from ldprl.cli.audit import audit
 from ldprl.cli.bounds import bounds
+from ldprl.cli.ledger import ledger
 from ldprl.cli.names import learners, mechanisms
+from ldprl.cli.profile import profile
 from ldprl.cli.regret import regret
 from ldprl.cli.reproduce import reproduce
 from ldprl.cli.run import run
+from ldprl.cli.statement import statement
 from ldprl.errors import InputError
 
 
@@ -71,7 +75,7 @@ def ldprl_command(
     """
 
 
-_SEE, _LIST = "Simulate and compute", "What there is"
+_SEE, _CHECK, _LIST = "Simulate and compute", "Check the privacy", "What there is"
 app.command(
     rich_help_panel=_SEE,
     epilog="Example: **ldprl regret --mdp riverswim:4,6 --mechanism gaussian --epsilon 2"
@@ -90,5 +94,22 @@ app.command(
     rich_help_panel=_SEE,
     epilog="Example: **ldprl reproduce regret shuffle --episodes 1e6 --runs 5 --out out/figures**",
 )(reproduce)
+app.command(
+    rich_help_panel=_CHECK,
+    epilog="Example: **ldprl audit --mechanism laplace --states 2 --actions 2 --horizon 2"
+    " --epsilon 1 --samples 1e4 --json**",
+)(audit)
+app.command(
+    rich_help_panel=_CHECK,
+    epilog="Example: **ldprl profile --epsilon 2 --delta 0.01**",
+)(profile)
+app.command(
+    rich_help_panel=_CHECK,
+    epilog="Example: **ldprl statement --mechanism laplace --states 6 --actions 2 --horizon 8"
+    " --epsilon 1**",
+)(statement)
+app.command(rich_help_panel=_CHECK, epilog="Example: **ldprl ledger reports.ledger --json**")(
+    ledger
+)
 app.command(rich_help_panel=_LIST, epilog="Example: **ldprl mechanisms --json**")(mechanisms)
 app.command(rich_help_panel=_LIST, epilog="Example: **ldprl learners --json**")(learners)

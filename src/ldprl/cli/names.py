@@ -32,6 +32,18 @@ def learners(as_json: Json = False) -> None:
     _show("Learners", rows, as_json)
 
 
+def private_mechanisms(constants: str) -> list[str]:
+    """Return the mechanisms that claim a finite ε with these constants: the paper has not all."""
+    from ldprl.catalogue import MECHANISMS
+    from ldprl.privacy.mechanism import CountingMechanism
+
+    return [
+        name
+        for name, kind in MECHANISMS.items()
+        if name != "none" and (constants != "paper" or issubclass(kind, CountingMechanism))
+    ]
+
+
 def _show(title: str, rows: list[tuple[str, str, str]], as_json: bool) -> None:
     heads = ("name", "guarantee", "summary")
     if as_json:

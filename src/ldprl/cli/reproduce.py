@@ -88,14 +88,10 @@ def _progress() -> Iterator[Callable[[str, float, float], None]]:
     """Show on stderr what is going on: a bar where somebody is looking, else a line a stage."""
     started = time.monotonic()
     if not sys.stderr.isatty():
-        last = ""
 
         def tell(what: str, _: float, __: float) -> None:
-            nonlocal last
-            stage = what if what.startswith("drawing") else "simulating"
-            if stage != last:
-                last = stage
-                print(f"{time.monotonic() - started:6.1f} s  {stage}", file=sys.stderr, flush=True)
+            if not what.startswith("simulating:"):  # one line a stage, not one a curve
+                print(f"{time.monotonic() - started:6.1f} s  {what}", file=sys.stderr, flush=True)
 
         yield tell
         return
@@ -104,11 +100,9 @@ def _progress() -> Iterator[Callable[[str, float, float], None]]:
 
     columns = (BarColumn(), TextColumn("{task.fields[left]}"), TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, left="")
+        task = bar.add_task("", total=1.0, left="")
 
-        def update(what: str, done: float, total: float) -> None:
-            spent = time.monotonic() - started
-            left = f"{spent * (total - done) / done:.0f} s left" if done else ""
-            bar.update(task, completed=done, total=total, description=what, left=left)
+        def update(what: str, share: float, left: float) -> None:
+            bar.update(task, completed=share, description=what, left=f"about {left:.0f} s left")
 
         yield update

@@ -14,8 +14,6 @@ import numpy as np
 
 from ldprl.assignment import Plan
 from ldprl.errors import probability
-from ldprl.learning.confidence import mixture_rates, reward_set, transition_set
-from ldprl.learning.extended import extended_plan
 from ldprl.learning.learner import Learner
 from ldprl.learning.questions import expected_shares, known_reports, row_needs, with_questions
 from ldprl.privacy.mechanism import Mechanism
@@ -57,6 +55,8 @@ class LDPEVI(Learner):
     private = True
 
     def __init__(self, mechanism: Mechanism, *, failure_probability: float = 0.1) -> None:
+        from ldprl.learning.confidence import mixture_rates
+
         failure = probability("failure_probability", failure_probability, zero=False)
         shape, laws = mechanism.shape, mechanism.row_laws
         # Both sides of each reward and transition, and one side of each row's visits; with two
@@ -69,6 +69,8 @@ class LDPEVI(Learner):
 
     def plausible(self, statistics: Statistics) -> Plausible:
         """Return the confidence set at these sums, and the point model projected into it."""
+        from ldprl.learning.confidence import reward_set, transition_set
+
         states = statistics.shape.states
         cells, rows = statistics.rewards.shape, statistics.transitions.shape
         low, high = reward_set(
@@ -106,6 +108,8 @@ class LDPEVI(Learner):
         explore no more than adds a fixed share to what is known already: a whole batch of users
         must not pay for one more look.
         """
+        from ldprl.learning.extended import extended_plan
+
         shape = statistics.shape
         model = self.plausible(statistics)
         optimistic, greedy, extra = extended_plan(

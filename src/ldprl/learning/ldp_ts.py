@@ -34,8 +34,13 @@ class Belief:
     move_spread: FloatArray
 
     def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw a model: normal around the means, rewards cut to [0, 1], rows made distributions."""
-        rewards = self.rewards + self.reward_spread * rng.standard_normal(self.rewards.shape)
+        """Draw a model around the means; rewards only upwards, rows made distributions.
+
+        Rewards below their mean would keep doubting what is known to be good (optimistic Thompson
+        sampling, May et al. 2012).
+        """
+        lift = np.maximum(rng.standard_normal(self.rewards.shape), 0.0)
+        rewards = self.rewards + self.reward_spread * lift
         moves = self.moves + self.move_spread * rng.standard_normal(self.moves.shape)
         return np.clip(rewards, 0.0, 1.0), _distributions(moves)
 

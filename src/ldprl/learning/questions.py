@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan, Question, QuestionKind
-from ldprl.learning.extended import visit_shares
 from ldprl.privacy.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
@@ -21,6 +20,8 @@ _LEAST_WEIGHT = 1e-3
 
 def expected_shares(statistics: Statistics, policy: Policy, moves: FloatArray) -> FloatArray:
     """Return the expected share of users in each state at each step, of shape (H, S)."""
+    from ldprl.learning.extended import visit_shares
+
     states = statistics.shape.states
     start = np.full(states, 1 / states)
     if statistics.arrivals is not None:

@@ -39,8 +39,13 @@ class SubsetOracle:
 
     @cached_property
     def chance(self) -> Fraction:
-        """Q = [p(w − 1) + (1 − p)w]/(d − 1), the probability that another item is."""
+        """The probability that another item is: q = [p(w − 1) + (1 − p)w]/(d − 1)."""
         return (self.keep * (self.size - 1) + (1 - self.keep) * self.size) / (self.items - 1)
+
+    @cached_property
+    def ratio(self) -> Fraction:
+        """The largest ratio of a report's probabilities under two items, p(d − w)/((1 − p)w)."""
+        return self.keep / (1 - self.keep) * Fraction(self.items - self.size, self.size)
 
     @cached_property
     def contrast(self) -> float:
@@ -49,9 +54,8 @@ class SubsetOracle:
 
     @property
     def epsilon(self) -> float:
-        """The exact ε of this oracle: ln of p(d − w)/((1 − p)w)."""
-        odds = self.keep / (1 - self.keep) * Fraction(self.items - self.size, self.size)
-        return math.log(odds.numerator) - math.log(odds.denominator)
+        """The exact ε of this oracle: ln of the largest ratio."""
+        return math.log(self.ratio)
 
     def draw(self, item: int, source: RandomSource) -> IntArray:
         """Return a report: 1 for the items in it, 0 for the others."""
@@ -81,7 +85,7 @@ class SubsetOracle:
 
     def log_likelihood(self, reports: Array, item: int) -> FloatArray:
         """Return ln P(report | item), up to a constant."""
-        told = math.log(self.keep / (self.size or 1))
+        told = math.log(self.keep / self.size)
         hidden = math.log((1 - self.keep) / (self.items - self.size))
         return np.where(np.asarray(reports)[..., item] == 1, told, hidden)
 
@@ -97,7 +101,9 @@ def subset_oracle(items: int, epsilon: Fraction) -> SubsetOracle:
 
 def _threshold(items: int, size: int, epsilon: Fraction) -> int:
     with localcontext() as context:
-        context.prec = 60 + int(epsilon)
+        # Rounding moves the share by less than 10⁻⁹⁷, the bracket by more than 10⁻⁷⁰ of it as long
+        # as T < 2⁶⁴ − 1: the floor is never that of a larger e^ε.
+        context.prec = 100
         ratio = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
         odds = ratio.exp() * (1 - Decimal(10) ** -50) * size
         share = odds / (odds + items - size)

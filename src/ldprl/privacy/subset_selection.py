@@ -20,9 +20,10 @@ from ldprl.assignment import Assignment, Plan, Question, QuestionKind
 from ldprl.errors import InputError, one_of, positive
 from ldprl.privacy.accounting import LossPair
 from ldprl.privacy.mechanism import ErrorLaw, ErrorLaws, Guarantee, Mechanism
-from ldprl.privacy.rows import FAIR_COIN, Quadratic, RowLaw, RowLaws
-from ldprl.privacy.sampling import RandomSource, round_to_grid
-from ldprl.privacy.subset import CellMoments, SubsetOracle, subset_oracle
+from ldprl.privacy.rows import RowLaws
+from ldprl.privacy.sampling import RandomSource, SystemSource, round_to_grid
+from ldprl.privacy.subset import SubsetOracle, subset_oracle
+from ldprl.privacy.subset_laws import cell_error, row_law, typical_variance
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import Statistics
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 LayoutName = Literal["separate", "joint"]
 LAYOUTS: tuple[LayoutName, LayoutName] = ("separate", "joint")
+# Below this, 64 random bits come too close to not being able to tell p from q.
+_LEAST_EPSILON = 1e-12
 
 
 class SubsetSelection(Mechanism):
@@ -66,6 +69,8 @@ class SubsetSelection(Mechanism):
         one_of("layout", layout, ("auto", "separate", "joint"))
         self.shape = shape
         self.epsilon = positive("epsilon", epsilon)
+        if self.epsilon < _LEAST_EPSILON:
+            raise InputError("epsilon", epsilon, f"ε ≥ {_LEAST_EPSILON:g} for subset selection")
         self._exact = Fraction(repr(self.epsilon))
         self.layout: LayoutName = self._better_layout() if layout == "auto" else layout
 
@@ -107,7 +112,6 @@ class SubsetSelection(Mechanism):
         self, trajectory: Trajectory, assignment: Assignment, source: RandomSource
     ) -> Array:
         """Answer the assignment's question: 1 for each item in the reported subset."""
-        trajectory.check(self.shape)
         question = _asked(assignment)
         answer = self._answer(trajectory, assignment, question, source)
         return self.oracle(question.kind).draw(answer, source)
@@ -131,17 +135,16 @@ class SubsetSelection(Mechanism):
         source: RandomSource,
     ) -> int:
         """Return the item that the user holds; the last item is ⊥."""
+        trajectory.check(self.shape)
         step, states = question.step, self.shape.states
         followed = len(trajectory.states) > 0 and all(
             trajectory.actions[h] == assignment.policy[h, trajectory.states[h]]
             for h in range(step + 1)
         )
-        # The bit is drawn whatever the answer, so that the time taken tells nothing of it.
-        reward = float(trajectory.rewards[step]) if followed else 0.0
-        bit = round_to_grid(source, reward, 1)
         if not followed:
             return self.oracle(question.kind).items - 1
         state = int(trajectory.states[step])
+        bit = round_to_grid(source, float(trajectory.rewards[step]), 1)
         if question.kind == "reward":
             return 2 * state + bit
         last = step + 1 == self.shape.horizon
@@ -212,7 +215,8 @@ class SubsetSelection(Mechanism):
         Only whether the own item is in the report, and whether the other one is, tells anything:
         both, own alone, other alone, neither.
         """
-        oracle = max((self.oracle(kind) for kind, _ in self.questions()), key=lambda o: o.epsilon)
+        # All have the same ε; below it, the answer that is told more often gives away more.
+        oracle = max((self.oracle(kind) for kind, _ in self.questions()), key=lambda o: o.contrast)
         d, w, p = oracle.items, oracle.size, oracle.keep
         other = [Fraction(w - 1, d - 1), Fraction(w, d - 1)]
         both, own_only = p * other[0], p * (1 - other[0])
@@ -227,8 +231,6 @@ class SubsetSelection(Mechanism):
         """Return ln P(report | trajectory) of each report, for rewards that are 0 or 1."""
         question = _asked(assignment)
         # Rewards of 0 or 1 are not rounded, so no random bit is drawn here.
-        from ldprl.privacy.sampling import SystemSource
-
         answer = self._answer(trajectory, assignment, question, SystemSource())
         return self.oracle(question.kind).log_likelihood(reports, answer)
 
@@ -248,8 +250,8 @@ class SubsetSelection(Mechanism):
     @property
     def row_laws(self) -> RowLaws:
         """Exact second moments and ranges of a row's terms, from the oracle's probabilities."""
-        rewards = _row_law(self._oracle_of("reward"), 2, self._reward_width)
-        moves = _row_law(self._oracle_of("transition"), self.shape.states, self._move_width)
+        rewards = row_law(self._oracle_of("reward"), 2, self._reward_width)
+        moves = row_law(self._oracle_of("transition"), self.shape.states, self._move_width)
         return RowLaws(rewards, moves)
 
     @property
@@ -268,9 +270,7 @@ class SubsetSelection(Mechanism):
     def _error(self, width: int, *, moves: bool = False) -> tuple[float, float]:
         """Return variance and bound of one report's error in a cell of ``width`` items."""
         oracle = self._oracle_of("transition" if moves else "reward")
-        moments = CellMoments.of(oracle, width)
-        high, low = _reach(oracle, width)
-        return max(moments.outside, moments.inside - 1), max(high, low + 1)
+        return cell_error(oracle, width)
 
     def _better_layout(self) -> LayoutName:
         """Compare typical variances; separate questions have the users between them."""
@@ -278,7 +278,7 @@ class SubsetSelection(Mechanism):
         for layout in LAYOUTS:
             self.layout = layout
             laws[layout] = self.row_laws
-        noise = {layout: _typical(law, self.shape.states) for layout, law in laws.items()}
+        noise = {layout: typical_variance(law, self.shape.states) for layout, law in laws.items()}
         return "joint" if noise["joint"] < 2 * noise["separate"] else "separate"
 
 
@@ -290,46 +290,3 @@ def _asked(assignment: Assignment) -> Question:
 
 def _bernstein(union: int, variance: float, bound: float) -> ErrorLaw:
     return ErrorLaw(union, math.sqrt(2 * variance), linear=bound / 3)
-
-
-def _reach(oracle: SubsetOracle, width: int) -> tuple[float, float]:
-    """Return the most that one report's decoded count in a cell can be, and the most below 0."""
-    low = width * float(oracle.chance) / oracle.contrast
-    return min(width, oracle.size) / oracle.contrast - low, low
-
-
-def _row_law(oracle: SubsetOracle, cells: int, width: int) -> RowLaw:
-    """Return the law of D = F_1 − θ·ΣF over a row of ``cells`` cells of ``width`` items each.
-
-    With G₁ = Σg = 1 − nθ and G₂ = Σg² = 1 − 2θ + nθ² for g = e₁ − θ·1:
-    outside = (b − c₂)G₂ + c₂G₁², and a visit adds θ(1 − θ)·(a − 2c − b + 2c₂), because its own
-    cell has g of mean 0 and variance θ(1 − θ).
-    """
-    m, n = CellMoments.of(oracle, width), cells
-    spread = m.outside - m.apart
-    outside = (spread + m.apart, -2 * spread - 2 * n * m.apart, n * spread + n * n * m.apart)
-    extra = m.inside - 2 * m.across - m.outside + 2 * m.apart
-    high, low = _reach(oracle, width)
-    others, _ = _reach(oracle, (n - 1) * width)
-    rest = n - 1
-    return RowLaw(
-        outside=outside,
-        inside=(outside[0], outside[1] + extra * FAIR_COIN[1], outside[2] + extra * FAIR_COIN[2]),
-        up=(high, rest * low - high),
-        down=(low, others - low),
-        row_outside=n * spread + n * n * m.apart,
-        row_inside=m.inside + 2 * rest * m.across + rest * spread + rest * rest * m.apart - 1,
-        row_down=n * low + 1,
-    )
-
-
-def _typical(laws: RowLaws, states: int) -> float:
-    """Return the variance of a report's terms at θ = 1/2, where one user in S visits the row."""
-
-    def at_half(quadratic: Quadratic) -> float:
-        return quadratic[0] + quadratic[1] / 2 + quadratic[2] / 4
-
-    return sum(
-        at_half(law.outside) * (1 - 1 / states) + at_half(law.inside) / states
-        for law in (laws.rewards, laws.transitions)
-    )

@@ -1,0 +1,133 @@
+"""``ldprl audit``: attack a mechanism, and hold what that proves against its claim."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from ldprl.cli.names import private_mechanisms
+from ldprl.cli.numbers import count, decimal
+from ldprl.cli.options import ConstantsName, Json
+from ldprl.cli.show import show_json, show_line, show_table
+from ldprl.errors import InputError
+
+if TYPE_CHECKING:
+    from ldprl.privacy.mechanism import Constants
+    from ldprl.shape import Shape
+
+
+def audit(
+    mechanism: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What to attack; see `ldprl mechanisms`.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Attack every mechanism.")] = False,
+    states: Annotated[str, typer.Option(metavar="S", help="Number of states.")] = "2",
+    actions: Annotated[str, typer.Option(metavar="A", help="Number of actions.")] = "2",
+    horizon: Annotated[str, typer.Option(metavar="H", help="Steps in an episode.")] = "2",
+    epsilon: Annotated[
+        str, typer.Option(metavar="E", help="ε > 0 claimed for the whole trajectory.")
+    ] = "1",
+    delta: Annotated[
+        str, typer.Option(metavar="D", help="δ in (0, 1), for mechanisms that have one.")
+    ] = "0.1",
+    constants: ConstantsName = "sound",
+    samples: Annotated[
+        str,
+        typer.Option(
+            metavar="N", help="Reports of each of two users to measure, after as many to plan."
+        ),
+    ] = "1e5",
+    attack: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="likelihood, classifier, counters or floating-point. \\[default: the best]",
+        ),
+    ] = None,
+    seed: Annotated[str, typer.Option(metavar="I", help="The same seed, the same audit.")] = "0",
+    as_json: Json = False,
+) -> None:
+    """Attack a mechanism and say what that proves about its (ε, δ).
+
+    Two users whose trajectories differ as much as any can report again and again; an attacker
+    who knows both tells them apart. What it states holds with probability 1 − 10⁻⁶. The exit
+    code is 1 if a claim is violated.
+    """
+    from ldprl.shape import Shape
+
+    if every == (mechanism is not None):
+        raise InputError("mechanism", mechanism, "either a name or --all")
+    names = private_mechanisms(constants) if mechanism is None else [mechanism]
+    shape = Shape(
+        count("states", states, at_most=10**3),
+        count("actions", actions, at_most=10**3),
+        count("horizon", horizon, at_most=10**3),
+    )
+    found = [
+        _audit(
+            name,
+            shape,
+            decimal("epsilon", epsilon),
+            decimal("delta", delta),
+            cast("Constants", constants),
+            count("samples", samples, at_most=10**8),
+            count("seed", seed, at_least=0, at_most=2**63),
+            attack,
+        )
+        for name in names
+    ]
+    if as_json:
+        show_json(found if every else found[0])
+    else:
+        _show(found, shape, constants)
+    if any(row["verdict"] == "violated" for row in found):
+        raise typer.Exit(1)
+
+
+def _audit(
+    name: str,
+    shape: Shape,
+    epsilon: float,
+    delta: float,
+    constants: Constants,
+    samples: int,
+    seed: int,
+    attack: str | None,
+) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from ldprl.catalogue import build_mechanism
+    from ldprl.privacy.audit import audit as attack_mechanism
+    from ldprl.shape import Shape
+
+    if name == "none":
+        raise InputError("mechanism", name, "a private mechanism: none claims nothing")
+    mechanism = build_mechanism(name, shape, epsilon, delta, constants=constants)
+    # What is claimed is what the sound constants give, for a problem of any size.
+    claimed = build_mechanism(name, Shape(1, 1, 1), epsilon, delta).guarantee
+    result = attack_mechanism(mechanism, claimed, samples, seed, attack)
+    return {"mechanism": name, "constants": constants, **asdict(result)}
+
+
+def _show(found: list[dict[str, Any]], shape: Shape, constants: str) -> None:
+    sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
+    rows = [
+        (
+            row["mechanism"],
+            f"{row['claimed']['delta']:g}",
+            f"{row['exact_delta']:.3g}",
+            f"{row['empirical_epsilon_lower']:.3g}",
+            f"{row['best_epsilon_lower']:.3g}",
+            f"{row['empirical_delta_lower']:.3g}",
+            row["verdict"],
+        )
+        for row in found
+    ]
+    heads = ("mechanism", "δ", "exact δ", "ε ≥", "best", "δ ≥", "verdict")
+    title = f"Audit of ε = {found[0]['claimed']['epsilon']:g}, {constants} constants: {sizes}"
+    show_table(title, heads, rows, right=heads[1:6])
+    show_line(
+        f"{found[0]['samples']:,} reports of each user, confidence 1 − 10⁻⁶. δ is claimed, exact δ"
+        " computed; best is what the best threshold of a likelihood ratio can expect to prove."
+    )

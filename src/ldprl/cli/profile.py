@@ -1,0 +1,75 @@
+"""``ldprl profile``: δ as a function of ε for every mechanism, as a table and as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from ldprl.cli.names import private_mechanisms
+from ldprl.cli.numbers import count, decimal
+from ldprl.cli.options import ConstantsName, Json
+from ldprl.cli.show import show_json, show_table
+
+if TYPE_CHECKING:
+    from ldprl.privacy.mechanism import Constants
+
+_SHARES = (0.25, 0.5, 0.75, 1.0, 1.25)
+
+
+def profile(
+    epsilon: Annotated[
+        str, typer.Option(metavar="E", help="ε > 0 that every mechanism is built for.")
+    ],
+    states: Annotated[str, typer.Option(metavar="S", help="Number of states.")] = "2",
+    actions: Annotated[str, typer.Option(metavar="A", help="Number of actions.")] = "2",
+    horizon: Annotated[str, typer.Option(metavar="H", help="Steps in an episode.")] = "2",
+    delta: Annotated[
+        str, typer.Option(metavar="D", help="δ in (0, 1), for mechanisms that have one.")
+    ] = "0.1",
+    constants: ConstantsName = "sound",
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the curves into FILE.png, .svg or .pdf."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compute the exact privacy of every mechanism as built: δ at each ε.
+
+    Each δ is proven not to be too small; the gap says by how much it can be too large.
+    """
+    from ldprl.catalogue import build_mechanism
+    from ldprl.errors import positive
+    from ldprl.shape import Shape
+
+    target, chance = positive("epsilon", decimal("epsilon", epsilon)), decimal("delta", delta)
+    shape = Shape(
+        count("states", states, at_most=10**5),
+        count("actions", actions, at_most=10**5),
+        count("horizon", horizon, at_most=10**3),
+    )
+    kind = cast("Constants", constants)
+    profiles = {
+        name: build_mechanism(name, shape, target, chance, constants=kind).privacy_profile()
+        for name in private_mechanisms(constants)
+    }
+    if out is not None:
+        from ldprl.privacy.profile_plot import plot_profiles
+
+        sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
+        plot_profiles(profiles, target, f"{constants} constants, {sizes}").savefig(out, dpi=160)
+    points = [share * target for share in _SHARES]
+    deltas = {name: [one.delta(point) for point in points] for name, one in profiles.items()}
+    gaps = {name: [one.gap(point) for point in points] for name, one in profiles.items()}
+    if as_json:
+        columns = ("mechanism", "epsilon", "delta", "gap")
+        rows = [(name, points, deltas[name], gaps[name]) for name in profiles]
+        show_json([dict(zip(columns, row, strict=True)) for row in rows])
+        return
+    heads = ("mechanism", *(f"δ({point:g})" for point in points), "gap ≤")
+    table = [
+        (name, *(f"{delta:.3g}" for delta in deltas[name]), f"{max(gaps[name]):.1g}")
+        for name in profiles
+    ]
+    show_table(f"Privacy profiles, {constants} constants", heads, table, right=heads[1:])

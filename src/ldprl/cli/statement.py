@@ -1,0 +1,57 @@
+"""``ldprl statement``: what a deployment promises its users."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from ldprl.cli.numbers import count, decimal
+from ldprl.cli.options import ConstantsName, Delta, Epsilon, Json
+from ldprl.cli.show import show_json
+
+if TYPE_CHECKING:
+    from ldprl.privacy.mechanism import Constants
+
+
+def statement(
+    mechanism: Annotated[
+        str, typer.Option(metavar="NAME", help="How users privatize; see `ldprl mechanisms`.")
+    ],
+    states: Annotated[str, typer.Option(metavar="S", help="Number of states.")],
+    actions: Annotated[str, typer.Option(metavar="A", help="Number of actions.")],
+    horizon: Annotated[str, typer.Option(metavar="H", help="Steps in an episode.")],
+    epsilon: Epsilon = None,
+    delta: Delta = "0",
+    constants: ConstantsName = "sound",
+    reports: Annotated[
+        str, typer.Option(metavar="N,…", help="Say what a user who reports so often has spent.")
+    ] = "2,10,100",
+    as_json: Json = False,
+) -> None:
+    """Say in plain words what users' privacy is, as the code as built gives it.
+
+    What one report gives away at most, what several do, what is public and what is not protected.
+    """
+    from ldprl.catalogue import build_mechanism
+    from ldprl.privacy.statement import privacy_statement
+    from ldprl.shape import Shape
+
+    shape = Shape(
+        count("states", states, at_most=10**3),
+        count("actions", actions, at_most=10**3),
+        count("horizon", horizon, at_most=10**3),
+    )
+    built = build_mechanism(
+        mechanism,
+        shape,
+        None if epsilon is None else decimal("epsilon", epsilon),
+        decimal("delta", delta),
+        constants=cast("Constants", constants),
+    )
+    times = [count("reports", number, at_most=10**4) for number in reports.split(",")]
+    found = privacy_statement(built, times)
+    if as_json:
+        show_json(found.to_dict())
+    else:
+        print(found.to_text(), end="")

@@ -1,0 +1,83 @@
+"""``ldprl statement`` and ``ldprl ledger``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ldprl.privacy.ledger import Ledger
+from ldprl.privacy.mechanism import Guarantee
+
+from .conftest import Run
+
+LINE = "statement --mechanism laplace --states 2 --actions 2 --horizon 2 --epsilon 1"
+
+
+def test_statement_in_words_and_numbers(run: Run) -> None:
+    shown = run(LINE)
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.startswith("Each of your reports is private, with ε = 1.")
+    found = run(f"{LINE} --json --reports 4,9").json
+    assert found["per_report"] == {"epsilon": 1.0, "delta": 0.0}
+    assert [row["reports"] for row in found["returning_user"]] == [4, 9]
+
+
+def test_statement_of_a_claim_that_fails(run: Run) -> None:
+    line = LINE.replace("laplace", "gaussian").replace("epsilon 1", "epsilon 20 --delta 0.1")
+    shown = run(f"{line} --constants paper")
+    assert shown.out.startswith("Your reports are less private than claimed")
+    assert shown.err.startswith("warning: ")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("--reports 2,x", "reports = 'x'"),
+        ("--reports 0", "reports = '0'"),
+        ("--mechanism laplas", "did you mean 'laplace'?"),
+        ("--epsilon 0", "epsilon = 0.0"),
+        ("--states 0", "states = '0'"),
+    ],
+)
+def test_statement_refuses(run: Run, more: str, words: str) -> None:
+    refused = run(f"{LINE} {more}")
+    assert (refused.code, refused.out) == (2, "")
+    assert words in refused.err
+    assert len(refused.err.splitlines()) == 1
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> str:
+    path = tmp_path / "reports.ledger"
+    book = Ledger(path)
+    for deployment, epsilon in (("a", 0.1), ("b", 0.2)):
+        book.report(deployment, Guarantee(epsilon, 0.0), lambda: b"12345")
+    return str(path)
+
+
+def test_ledger_shows_reports_and_their_sum(run: Run, ledger: str) -> None:
+    found = run(f"ledger {ledger} --json").json
+    assert [(row["deployment"], row["state"], row["bytes"]) for row in found["reports"]] == [
+        ("a", "made", 5),
+        ("b", "made", 5),
+    ]
+    assert found["spent"] == {
+        "reports": 2, "epsilon": 0.3, "delta": 0.0, "basic_epsilon": 0.3, "basic_delta": 0.0,
+    }  # fmt: skip
+    shown = run(f"ledger {ledger}").out
+    assert "2 reports. Together: ε = 0.3 at δ = 0; added up: ε = 0.3, δ = 0." in shown
+    assert run(f"ledger {ledger} --delta 0.01 --json").json["spent"]["epsilon"] < 0.3
+
+
+def test_ledger_refuses(run: Run, ledger: str, tmp_path: Path) -> None:
+    for line, words in (
+        (f"ledger {tmp_path / 'none'}", "file = "),
+        (f"ledger {__file__}", "expected a ledger"),
+        (f"ledger {ledger} --delta 2", "delta = 2"),
+        (f"ledger {ledger} --delta x", "delta = 'x'"),
+    ):
+        refused = run(line)
+        assert (refused.code, refused.out) == (2, "")
+        assert words in refused.err
+    assert run(f"ledger {tmp_path}").code == 1

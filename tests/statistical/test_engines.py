@@ -1,0 +1,163 @@
+"""Both compiled engines have the law of the readable one: every sum, and the regret."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ldprl.learning.ldp_obi import LDPOBI
+from ldprl.learning.ldp_psrl import LDPPSRL
+from ldprl.learning.learner import Learner
+from ldprl.learning.psrl import PSRL
+from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
+from ldprl.mdp import TabularMDP
+from ldprl.privacy.bounded_noise import BoundedNoise
+from ldprl.privacy.gaussian import Gaussian
+from ldprl.privacy.laplace import Laplace
+from ldprl.privacy.mechanism import CountingMechanism, PrivacyWarning
+from ldprl.privacy.none import NoPrivacy
+from ldprl.privacy.randomized_response import RandomizedResponse
+from ldprl.privacy.shuffle import Shuffle
+from ldprl.shape import FloatArray, Shape
+from ldprl.simulation.engine import EngineName, simulate
+from tests.statistical.checks import TYPE_I, same_law, together
+
+SMALL, ODD = Shape(2, 2, 2), Shape(3, 2, 4, step_dependent=True)
+REPLANS = {"each": 3, "growth:20": 600}
+"""Few plans, so that the readable engine is fast: 3 users with one each, or 1 + 20 + 420 + 159."""
+READABLE_RUNS, COMPILED_RUNS = 250, 600
+
+
+def problem(shape: Shape, kind: Any = "deterministic") -> TabularMDP:
+    rng = np.random.default_rng(3)
+    steps = (shape.horizon,) if shape.step_dependent else ()
+    cells = (*steps, shape.states, shape.actions)
+    moves = rng.dirichlet(np.ones(shape.states), cells)
+    start = rng.dirichlet(np.ones(shape.states))
+    return TabularMDP(moves, rng.random(cells), shape.horizon, start, kind)
+
+
+def outcome(
+    mdp: TabularMDP,
+    learner: Learner,
+    mechanism: CountingMechanism,
+    replan: str,
+    engine: EngineName,
+    seed: int = 1,
+) -> FloatArray:
+    """Return every sum at the end of each run, and its regret: a row a run."""
+    runs = COMPILED_RUNS if engine == "compiled" else READABLE_RUNS
+    found = simulate(mdp, learner, mechanism, REPLANS[replan], runs, seed, replan, engine=engine)
+    rows = []
+    for sums, lost in zip(found.statistics, found.regret, strict=True):
+        blocks = (sums.rewards, sums.visits, sums.transitions, sums.reports, sums.squares)
+        parts = [np.ravel(block) for block in (*blocks, sums.arrivals, lost) if block is not None]
+        rows.append(np.concatenate(parts))
+    return np.array(rows, dtype=np.float64).round(9)
+
+
+def agreement(first: FloatArray, second: FloatArray) -> float:
+    return together([same_law(one, two) for one, two in zip(first.T, second.T, strict=True)])
+
+
+MECHANISMS: dict[str, Callable[..., CountingMechanism]] = {
+    "laplace": lambda shape, scale=1.0, **more: Laplace(shape, 10 * scale, **more),
+    "gaussian": lambda shape, scale=1.0, **more: Gaussian(shape, 1.5 * scale, 0.1, **more),
+    "narrow-gaussian": lambda shape, scale=1.0, **more: Gaussian(shape, 20 * scale, 0.1, **more),
+    "randomized-response": lambda shape, scale=1.0, **more: RandomizedResponse(
+        shape, 20 * scale, **more
+    ),
+    "shuffle": lambda shape, scale=1.0, **more: Shuffle(shape, 20 * scale, reward_bits=3, **more),
+    "bounded-noise": lambda shape, scale=1.0, **more: BoundedNoise(shape, 8 * scale, 0.1, **more),
+}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "sound": {},
+    "paper": {"constants": "paper"},
+    "sound, not policy-aware": {"policy_aware": False},
+}
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        yield
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize(
+    "variant",
+    ["sound", "paper", pytest.param("sound, not policy-aware", marks=pytest.mark.slow)],
+)
+def test_mechanisms(name: str, variant: str) -> None:
+    """Two-sample χ² on every sum and the regret, type-I error ≤ 1e-6 for each engine.
+
+    The mutants have four times the noise: a quarter of ε.
+    """
+    mdp, mechanism = problem(SMALL), MECHANISMS[name](SMALL, **VARIANTS[variant])
+    louder = MECHANISMS[name](SMALL, 0.25, **VARIANTS[variant])
+    learner = LDPOBI(mechanism)
+    for replan in REPLANS:
+        readable = outcome(mdp, learner, mechanism, replan, "interpreted")
+        compiled = outcome(mdp, learner, mechanism, replan, "compiled")
+        assert agreement(readable, compiled) >= TYPE_I
+        mutant = outcome(mdp, learner, louder, replan, "compiled")
+        assert agreement(readable, mutant) < TYPE_I
+
+
+@pytest.mark.parametrize("replan", REPLANS)
+@pytest.mark.parametrize("shape", [SMALL, ODD], ids=["2×2×2", "by step"])
+@pytest.mark.parametrize("kind", [UCBVI, UCBVIBernstein, PSRL, partial(PSRL, constants="paper")])
+def test_learners_without_privacy(kind: Callable[[], Learner], shape: Shape, replan: str) -> None:
+    """Two-sample χ² on every sum and the regret, type-I error ≤ 1e-6.
+
+    The mutant's users start in another state.
+    """
+    mdp, mechanism, learner = problem(shape, "bernoulli"), NoPrivacy(shape), kind()
+    readable = outcome(mdp, learner, mechanism, replan, "interpreted")
+    assert agreement(readable, outcome(mdp, learner, mechanism, replan, "compiled")) >= TYPE_I
+    moved = TabularMDP(mdp.transitions, mdp.rewards, mdp.horizon, None, "bernoulli")  # type: ignore[arg-type]
+    assert agreement(readable, outcome(moved, learner, mechanism, replan, "compiled")) < TYPE_I
+
+
+@pytest.mark.parametrize("replan", REPLANS)
+@pytest.mark.parametrize("name", ["laplace", "randomized-response", "shuffle"])
+def test_odd_shapes_and_squares(name: str, replan: str) -> None:
+    """Two-sample χ² on every sum and the regret, type-I error ≤ 1e-6.
+
+    LDP-PSRL in a world that changes with the step; the mutant has four times the noise.
+    """
+    mdp, mechanism = problem(ODD), MECHANISMS[name](ODD, squares=True)
+    learner = LDPPSRL(mechanism, REPLANS[replan])
+    readable = outcome(mdp, learner, mechanism, replan, "interpreted")
+    assert agreement(readable, outcome(mdp, learner, mechanism, replan, "compiled")) >= TYPE_I
+    louder = MECHANISMS[name](ODD, 0.25, squares=True)
+    assert agreement(readable, outcome(mdp, learner, louder, replan, "compiled")) < TYPE_I
+
+
+@pytest.mark.parametrize("replan", REPLANS)
+def test_every_transition_counts(replan: str) -> None:
+    """Two-sample χ² on every transition, type-I error ≤ 1e-6.
+
+    With one action the first three steps of four are an episode of three: that is the mutant
+    whose users leave out their last transition.
+    """
+    shape, short = Shape(3, 1, 4), Shape(3, 1, 3)
+    mdp = problem(shape)
+    cut = TabularMDP(mdp.transitions, mdp.rewards, 3, mdp.initial)
+
+    def moves(world: TabularMDP, size: Shape, engine: EngineName) -> FloatArray:
+        runs = COMPILED_RUNS if engine == "compiled" else READABLE_RUNS
+        found = simulate(
+            world, PSRL(), NoPrivacy(size), REPLANS[replan], runs, 2, replan, engine=engine
+        )
+        return np.array([sums.transitions.ravel() for sums in found.statistics])
+
+    readable = moves(mdp, shape, "interpreted")
+    assert agreement(readable, moves(mdp, shape, "compiled")) >= TYPE_I
+    assert agreement(readable, moves(cut, short, "compiled")) < TYPE_I
