@@ -9,7 +9,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 .PHONY: demo test test-slow lint bench lock clean
 
 demo: $(READY)
-	$(BIN)/python -m ldprl.demo --out out/demo
+	$(BIN)/ldprl reproduce --out out/demo
 
 test: lint
 	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow"

@@ -58,7 +58,9 @@ def bounds(
         decimal("alpha", alpha),
         cast("Constants", constants),
     )
-    names = list(MECHANISMS) if mechanism is None else [mechanism]
+    # The theorem is about reports that tell of every step.
+    counting = [name for name, kind in MECHANISMS.items() if issubclass(kind, CountingMechanism)]
+    names = counting if mechanism is None else [one_of("mechanism", mechanism, counting)]
     found = {
         "no_learning": float(problem.shape.horizon * problem.users),
         "upper": [_upper(name, problem) for name in names],
