@@ -1,22 +1,29 @@
-"""The loop in silico: plan, draw the sums of the users until the next plan, add them up."""
+"""Simulate many users: one door, and behind it the compiled engines and the readable one."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from ldprl.errors import whole_number
+from ldprl.errors import InputError, one_of, whole_number
 from ldprl.learning.learner import Learner
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.privacy.mechanism import Guarantee, Mechanism
+from ldprl.privacy.mechanism import CountingMechanism, Guarantee, Mechanism
 from ldprl.shape import FloatArray, IntArray
-from ldprl.simulation.regret import RegretRecorder, checkpoints
+from ldprl.simulation import interpreted
+from ldprl.simulation.compiled import Engine, can_compile
+from ldprl.simulation.regret import checkpoints
 from ldprl.simulation.schedule import Schedule, schedule_from
-from ldprl.simulation.world import check_shapes, draw_totals
+from ldprl.simulation.seeds import seeds_of
+from ldprl.simulation.world import check_shapes
 from ldprl.statistics import Statistics
+
+EngineName = Literal["auto", "compiled", "interpreted"]
 
 
 @dataclass(frozen=True)
@@ -32,13 +39,19 @@ class Simulation:
     guarantee
         The (ε, δ) that each user had.
     seconds
-        Time the simulation took.
+        Time the simulation took, without compiling.
+    compile_seconds
+        Time it took to compile, or to load what was compiled before.
+    statistics
+        The sums that each run ended with.
     """
 
     checkpoints: IntArray
     curves: FloatArray
     guarantee: Guarantee
     seconds: float
+    compile_seconds: float = 0.0
+    statistics: tuple[Statistics, ...] = ()
 
     @property
     def regret(self) -> FloatArray:
@@ -55,8 +68,13 @@ def simulate(
     seed: int = 0,
     replan: str | Schedule = "growth:0.01",
     progress: Callable[[int, int], None] | None = None,
+    *,
+    workers: int = 1,
+    common_random_numbers: bool = False,
+    engine: EngineName = "auto",
+    status: Callable[[str], None] | None = None,
 ) -> Simulation:
-    """Simulate Algorithm 1 with exact batches: the law is that of one user at a time.
+    """Simulate Algorithm 1; whatever the engine, the law is that of one user at a time.
 
     Parameters
     ----------
@@ -67,51 +85,64 @@ def simulate(
     seed
         Run i depends on (seed, i) alone.
     replan
-        ``"each"`` user, ``"growth:G"``, or a function of the number of users so far that says
-        how many the next plan serves.
+        ``"each"`` user, ``"growth:G"`` (the sums of the users between two plans are drawn at once,
+        exactly in distribution), or a function of the number of users so far that says how many
+        the next plan serves.
     progress
-        Called with (run, users so far) after each batch.
+        Called with (run, users so far) now and then, and at the end of each run.
+    workers
+        Threads that share the runs. The result does not depend on it.
+    common_random_numbers
+        Whether users of every learner and mechanism live in the same world: what happens by chance
+        then hangs on (seed, run, user) alone, which makes differences between learners stand out.
+    engine
+        ``"compiled"`` knows the catalogue's mechanisms and learners under ``each`` and ``growth``,
+        ``"interpreted"`` knows all; ``"auto"`` takes the compiled one where it can. The two draw
+        different numbers from the same laws.
+    status
+        Called with a line that says what is going on when it may take seconds: compiling.
     """
     whole_number("episodes", episodes, 1)
     whole_number("runs", runs, 1)
     whole_number("seed", seed, 0)
+    whole_number("workers", workers, 1)
+    one_of("engine", engine, ("auto", "compiled", "interpreted"))
     check_shapes(mdp, mechanism)
     schedule = schedule_from(replan)
     points = checkpoints(episodes)
-    started = time.perf_counter()
-    curves = np.empty((runs, len(points)))
-    for run in range(runs):
-        recorder = RegretRecorder(mdp, points)
-        rng = np.random.default_rng([seed, run])
-        statistics = mechanism.no_statistics()
-        while recorder.users < episodes:
-            users = min(schedule(recorder.users), episodes - recorder.users)
-            statistics += batch(mdp, learner, mechanism, statistics, users, rng, recorder)
+    seeds = [
+        seeds_of(seed, run, learner, mechanism, common=common_random_numbers) for run in range(runs)
+    ]
+    known = can_compile(learner, mechanism, schedule)
+    if engine == "compiled" and not known:
+        expected = "'auto': the catalogue's own mechanisms and learners, 'each' or 'growth:G'"
+        raise InputError("engine", engine, expected)
+    compiled = None
+    if known and engine != "interpreted":
+        assert isinstance(mechanism, CountingMechanism)
+        # The readable twin refuses sums that this learner cannot use.
+        learner.plan(mechanism.no_statistics(), np.random.default_rng(0))
+        if status is not None:
+            status(f"compiling {learner.name} with {mechanism.name}")
+        compiled = Engine(mdp, learner, mechanism, points, schedule, seeds[0])
+
+    def one_run(run: int) -> tuple[FloatArray, Statistics]:
+        def tell(users: int) -> None:
             if progress is not None:
-                progress(run, recorder.users)
-        curves[run] = recorder.curve
-    return Simulation(points, curves, mechanism.guarantee, time.perf_counter() - started)
+                progress(run, users)
 
+        if compiled is not None:
+            return compiled.run(seeds[run], tell)
+        return interpreted.run(mdp, learner, mechanism, points, schedule, seeds[run], tell)
 
-def batch(
-    mdp: TabularMDP,
-    learner: Learner,
-    mechanism: Mechanism,
-    statistics: Statistics,
-    users: int,
-    rng: np.random.Generator,
-    recorder: RegretRecorder,
-) -> Statistics:
-    """Plan once, serve ``users`` users, and return the sums of their decoded reports."""
-    assignments = mechanism.ask(learner.plan(statistics, rng))
-    groups = rng.multinomial(users, [assignment.share for assignment in assignments])
-    gathered = mechanism.no_statistics()
-    lost = 0.0
-    for assignment, group in zip(assignments, groups.tolist(), strict=True):
-        if group:
-            totals = draw_totals(mdp, assignment.policy, group, mechanism.resolution, rng)
-            tally = mechanism.sample_tally(totals, assignment, rng)
-            gathered += mechanism.decode(tally, group, assignment)
-            lost += group * recorder.loss(assignment.policy)
-    recorder.add(users, lost / users)
-    return gathered
+    started = time.perf_counter()
+    with ThreadPoolExecutor(workers) as pool:
+        results = list(pool.map(one_run, range(runs)))
+    return Simulation(
+        checkpoints=points,
+        curves=np.array([curve for curve, _ in results]),
+        guarantee=mechanism.guarantee,
+        seconds=time.perf_counter() - started,
+        compile_seconds=0.0 if compiled is None else compiled.compile_seconds,
+        statistics=tuple(statistics for _, statistics in results),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ldprl.errors import InputError, positive, whole_number
 
@@ -16,18 +17,24 @@ def each(users: int) -> int:
     return 1
 
 
-def growth(factor: float) -> Schedule:
+@dataclass(frozen=True)
+class Growth:
     """Plan anew when the number of users has grown by the factor 1 + ``factor``."""
-    positive("growth", factor)
 
-    def schedule(users: int) -> int:
-        return max(1, math.ceil(factor * users))
+    factor: float
 
-    return schedule
+    def __post_init__(self) -> None:
+        positive("growth", self.factor)
+
+    def __call__(self, users: int) -> int:
+        """Return how many users the next plan serves."""
+        return max(1, math.ceil(self.factor * users))
 
 
 def schedule_from(replan: str | Schedule) -> Schedule:
     """Read ``"each"`` or ``"growth:G"``; of a function, what it returns is checked."""
+    if replan is each or isinstance(replan, Growth):
+        return replan
     if callable(replan):
         given = replan
         return lambda users: whole_number(f"replan({users})", given(users), 1)
@@ -36,7 +43,7 @@ def schedule_from(replan: str | Schedule) -> Schedule:
     kind, _, value = str(replan).partition(":")
     if kind == "growth":
         try:
-            return growth(float(value))
+            return Growth(float(value))
         except ValueError as error:
             if isinstance(error, InputError):
                 raise

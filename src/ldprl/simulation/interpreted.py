@@ -1,0 +1,71 @@
+"""The loop in numpy, for any mechanism, learner and schedule; the compiled engines' readable twin.
+
+Plan, draw the sums of the users until the next plan, add them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ldprl.learning.learner import Learner
+from ldprl.mdp.tabular import TabularMDP
+from ldprl.privacy.mechanism import Mechanism
+from ldprl.shape import FloatArray, IntArray
+from ldprl.simulation.regret import RegretRecorder
+from ldprl.simulation.schedule import Schedule
+from ldprl.simulation.seeds import Seeds
+from ldprl.simulation.world import draw_totals
+from ldprl.statistics import Statistics
+
+
+def run(
+    mdp: TabularMDP,
+    learner: Learner,
+    mechanism: Mechanism,
+    points: IntArray,
+    schedule: Schedule,
+    seeds: Seeds,
+    progress: Callable[[int], None],
+) -> tuple[FloatArray, Statistics]:
+    """Return the regret at the checkpoints ``points`` and the sums after the last of them."""
+    recorder = RegretRecorder(mdp, points)
+    rng = np.random.default_rng(seeds.own)
+    statistics = mechanism.no_statistics()
+    while recorder.users < points[-1]:
+        users = min(schedule(recorder.users), int(points[-1]) - recorder.users)
+        # A stream for each batch: what its users live through does not hang on past batches.
+        chance = np.random.default_rng([*seeds.world.generate_state(4), recorder.users])
+        statistics += batch(mdp, learner, mechanism, statistics, users, rng, recorder, chance)
+        progress(recorder.users)
+    return recorder.curve, statistics
+
+
+def batch(
+    mdp: TabularMDP,
+    learner: Learner,
+    mechanism: Mechanism,
+    statistics: Statistics,
+    users: int,
+    rng: np.random.Generator,
+    recorder: RegretRecorder,
+    chance: np.random.Generator | None = None,
+) -> Statistics:
+    """Plan once, serve ``users`` users, and return the sums of their decoded reports.
+
+    ``chance`` is the world's, if it has a stream of its own.
+    """
+    chance = rng if chance is None else chance
+    assignments = mechanism.ask(learner.plan(statistics, rng))
+    groups = rng.multinomial(users, [assignment.share for assignment in assignments])
+    gathered = mechanism.no_statistics()
+    lost = 0.0
+    for assignment, group in zip(assignments, groups.tolist(), strict=True):
+        if group:
+            totals = draw_totals(mdp, assignment.policy, group, mechanism.resolution, chance)
+            tally = mechanism.sample_tally(totals, assignment, rng)
+            gathered += mechanism.decode(tally, group, assignment)
+            lost += group * recorder.loss(assignment.policy)
+    recorder.add(users, lost / users)
+    return gathered
