@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ldprl.assignment import Assignment as Assignment
     from ldprl.errors import InputError as InputError
+    from ldprl.learning.dp_ucbvi import DPUCBVI as DPUCBVI
     from ldprl.learning.ldp_evi import LDPEVI as LDPEVI
     from ldprl.learning.ldp_obi import LDPOBI as LDPOBI
     from ldprl.learning.ldp_psrl import LDPPSRL as LDPPSRL
     from ldprl.learning.ldp_ts import LDPTS as LDPTS
     from ldprl.learning.learner import Learner as Learner
+    from ldprl.learning.private_ucb_vi import PrivateUCBVI as PrivateUCBVI
     from ldprl.learning.psrl import PSRL as PSRL
+    from ldprl.learning.pucb import PUCB as PUCB
     from ldprl.learning.ucb_vi import UCBVI as UCBVI
     from ldprl.learning.ucb_vi import UCBVIBernstein as UCBVIBernstein
     from ldprl.mdp import TabularMDP as TabularMDP
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from ldprl.privacy.none import NoPrivacy as NoPrivacy
     from ldprl.privacy.randomized_response import RandomizedResponse as RandomizedResponse
     from ldprl.privacy.shuffle import Shuffle as Shuffle
+    from ldprl.privacy.shuffled_batches import ShuffledBatches as ShuffledBatches
     from ldprl.privacy.statement import privacy_statement as privacy_statement
     from ldprl.privacy.subset_selection import SubsetSelection as SubsetSelection
     from ldprl.privacy.trajectory import Trajectory as Trajectory
@@ -49,6 +53,7 @@ _HOMES = {
     "BoundedNoise": "ldprl.privacy.bounded_noise",
     "Budget": "ldprl.privacy.composition",
     "CountingMechanism": "ldprl.privacy.mechanism",
+    "DPUCBVI": "ldprl.learning.dp_ucbvi",
     "Gaussian": "ldprl.privacy.gaussian",
     "grid_world": "ldprl.mdp",
     "hard_tree": "ldprl.mdp",
@@ -64,13 +69,16 @@ _HOMES = {
     "NoPrivacy": "ldprl.privacy.none",
     "privacy_statement": "ldprl.privacy.statement",
     "PrivacyWarning": "ldprl.privacy.mechanism",
+    "PrivateUCBVI": "ldprl.learning.private_ucb_vi",
     "PSRL": "ldprl.learning.psrl",
+    "PUCB": "ldprl.learning.pucb",
     "random_mdp": "ldprl.mdp",
     "RandomizedResponse": "ldprl.privacy.randomized_response",
     "riverswim": "ldprl.mdp",
     "run_protocol": "ldprl.simulation.reference",
     "Shape": "ldprl.shape",
     "Shuffle": "ldprl.privacy.shuffle",
+    "ShuffledBatches": "ldprl.privacy.shuffled_batches",
     "simulate": "ldprl.simulation.engine",
     "Simulation": "ldprl.simulation.engine",
     "Statistics": "ldprl.statistics",

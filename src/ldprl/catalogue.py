@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from ldprl.errors import InputError, one_of, positive, probability, real
+from ldprl.learning.dp_ucbvi import DPUCBVI
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.ldp_psrl import LDPPSRL
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.learning.learner import Learner
+from ldprl.learning.private_ucb_vi import PrivateUCBVI
 from ldprl.learning.psrl import PSRL
+from ldprl.learning.pucb import PUCB
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.privacy.bounded_noise import BoundedNoise
 from ldprl.privacy.gaussian import Gaussian
@@ -33,7 +36,22 @@ MECHANISMS: dict[str, type[Mechanism]] = {
     )
 }
 LEARNERS: dict[str, type[Learner]] = {
-    kind.name: kind for kind in (UCBVI, UCBVIBernstein, PSRL, LDPOBI, LDPPSRL, LDPEVI, LDPTS)
+    kind.name: kind
+    for kind in (
+        UCBVI,
+        UCBVIBernstein,
+        PSRL,
+        PUCB,
+        LDPOBI,
+        LDPPSRL,
+        PrivateUCBVI,
+        DPUCBVI,
+        LDPEVI,
+        LDPTS,
+    )
+}
+_OPTIMISTS: dict[str, type[PrivateUCBVI | DPUCBVI | LDPEVI]] = {
+    kind.name: kind for kind in (PrivateUCBVI, DPUCBVI, LDPEVI)
 }
 # Beyond these, tables of noise do not fit into memory or e^ε into a float.
 _EPSILON_RANGE = (1e-4, 1e6)
@@ -113,15 +131,22 @@ def build(
         raise InputError("mechanism", mechanism, expected)
     squares = learner == LDPPSRL.name
     chosen = build_mechanism(mechanism, shape, epsilon, delta, constants=constants, squares=squares)
-    if learner == LDPOBI.name:
-        return LDPOBI(chosen, failure_probability=failure_probability, alpha=alpha), chosen
-    if learner == LDPPSRL.name:
-        return LDPPSRL(chosen, episodes, failure_probability=failure_probability), chosen
-    if learner == LDPEVI.name:
-        return LDPEVI(chosen, failure_probability=failure_probability), chosen
-    if learner == LDPTS.name:
-        return LDPTS(chosen), chosen
-    if learner == PSRL.name:
-        return PSRL(constants=constants), chosen
-    kind = UCBVIBernstein if learner == UCBVIBernstein.name else UCBVI
-    return kind(failure_probability=failure_probability), chosen
+    agent: Learner
+    if learner in _OPTIMISTS:
+        agent = _OPTIMISTS[learner](chosen, failure_probability=failure_probability)
+    elif learner == LDPOBI.name:
+        agent = LDPOBI(chosen, failure_probability=failure_probability, alpha=alpha)
+    elif learner == LDPPSRL.name:
+        agent = LDPPSRL(chosen, episodes, failure_probability=failure_probability)
+    elif learner == LDPTS.name:
+        agent = LDPTS(chosen)
+    elif learner == PSRL.name:
+        agent = PSRL(constants=constants)
+    elif learner == PUCB.name:
+        if epsilon is None:
+            raise InputError("epsilon", None, f"a finite number > 0 for {learner}")
+        agent = PUCB(shape, epsilon, episodes, failure_probability=failure_probability)
+    else:
+        kind = UCBVIBernstein if learner == UCBVIBernstein.name else UCBVI
+        agent = kind(failure_probability=failure_probability)
+    return agent, chosen

@@ -75,7 +75,13 @@ def test_mechanisms_tell_pure_from_approximate(run: Run) -> None:
         "randomized-response": "ε",
         "bounded-noise": "(ε, δ)",
         "shuffle": "ε",
+        "subset-selection": "ε",
     }
+
+
+def test_learners_say_which_one_to_start_with(run: Run) -> None:
+    said = {row["name"]: row["summary"] for row in run("learners --json").json}
+    assert [name for name, summary in said.items() if "start with" in summary] == ["ldp-evi"]
 
 
 def test_help_loads_no_numerics() -> None:

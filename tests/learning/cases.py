@@ -8,7 +8,12 @@ from functools import lru_cache
 import numpy as np
 
 from ldprl.catalogue import MECHANISMS, build_mechanism
-from ldprl.privacy.mechanism import Constants, Mechanism, PrivacyWarning
+from ldprl.privacy.mechanism import (
+    Constants,
+    CountingMechanism,
+    Mechanism,
+    PrivacyWarning,
+)
 from ldprl.shape import Shape
 from ldprl.statistics import Statistics
 
@@ -24,6 +29,8 @@ SHAPES = [
     Shape(1, 1, 1, step_dependent=True),
 ]
 NAMES = list(MECHANISMS)
+PAPERS = [name for name, kind in MECHANISMS.items() if issubclass(kind, CountingMechanism)]
+"""Those that the paper has: with its constants, and with squares."""
 
 
 @lru_cache

@@ -12,9 +12,9 @@ from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mdp import TabularMDP, optimum
 from ldprl.privacy.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
-from ldprl.simulation.engine import batch
+from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
-from ldprl.simulation.schedule import growth
+from ldprl.simulation.schedule import Growth
 from ldprl.statistics import Statistics
 from tests.learning.cases import NAMES, mechanism
 from tests.statistical.checks import TYPE_I, at_most
@@ -59,7 +59,7 @@ def failures(learner: LDPOBI | UCBVI, chosen: Mechanism) -> int:
         best = optimum(mdp).values
         recorder = RegretRecorder(mdp, checkpoints(USERS))
         sums = chosen.no_statistics()
-        schedule = growth(1.0)
+        schedule = Growth(1.0)
         optimistic = True
         while optimistic and recorder.users < USERS:
             sums += batch(mdp, learner, chosen, sums, schedule(recorder.users), rng, recorder)

@@ -21,7 +21,7 @@ from ldprl.privacy.shuffle import Shuffle
 from ldprl.shape import FloatArray, Shape
 from ldprl.simulation.world import draw_totals
 from ldprl.statistics import Statistics
-from tests.learning.cases import NAMES, SHAPES, mechanism, noisy_sums
+from tests.learning.cases import PAPERS, SHAPES, mechanism, noisy_sums
 from tests.statistical.checks import TYPE_I
 
 OBSERVED = [0.2, 0.9, 0.4, 1.0]
@@ -110,7 +110,7 @@ def test_ldp_psrl_by_hand(constants: str, shape: Shape) -> None:
     np.testing.assert_allclose(found.dirichlet, learner.dirichlet + sums.transitions)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PAPERS)
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_the_guard_holds_whatever_the_sums(name: str, sign: float) -> None:
     shape = Shape(2, 2, 2)

@@ -15,7 +15,8 @@ import ldprl.privacy
 HEAVY = {"scipy", "numba", "matplotlib", "typer", "rich", "pyarrow", "ray", "starlette", "uvicorn"}
 USERS_SIDE = (
     "Trajectory", "Laplace", "Gaussian", "RandomizedResponse", "BoundedNoise", "Shuffle",
-    "NoPrivacy", "Mechanism", "CountingMechanism", "Shape", "Assignment", "InputError",
+    "NoPrivacy", "SubsetSelection", "Mechanism", "CountingMechanism", "Shape", "Assignment",
+    "InputError",
 )  # fmt: skip
 
 

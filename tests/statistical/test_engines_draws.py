@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
+import numba
 import numpy as np
 import pytest
-from numba import njit
 from scipy import stats
 
 from ldprl.privacy.gaussian import gaussian_table
@@ -16,11 +17,12 @@ from ldprl.shape import Array, FloatArray
 from ldprl.simulation.kernels import draws, generator
 from tests.statistical.checks import TYPE_I, fit, together
 
+jit: Any = numba.njit
 DRAWS = 200_000
 BINOMIAL, POISSON, NEGATIVE_BINOMIAL, DISCRETE_GAUSSIAN, NORMAL, GAMMA, EXPONENTIAL = range(7)
 
 
-@njit
+@jit
 def draw(law: int, a: float, b: float, stream: Array, out: FloatArray) -> None:
     for i in range(out.size):
         if law == BINOMIAL:
@@ -128,7 +130,7 @@ def test_large_numbers_have_the_right_mean_and_variance(law: int) -> None:
     assert stats.kstest(z, stats.norm.cdf).pvalue >= TYPE_I
 
 
-@njit
+@jit
 def blocks(lanes: Array, words: Array, uniform: Array, laplace: Array, normal: Array) -> None:
     generator.fill_words(lanes, words)
     generator.fill_uniform(words, uniform)
@@ -144,7 +146,7 @@ def test_noise_in_blocks() -> None:
     blocks(seeds.reshape(4, -1), words, out[0], out[1], out[2])
     laws = (stats.uniform, stats.laplace, stats.norm)
     assert len(np.unique(words)) == size
-    fits = [stats.kstest(x, law.cdf).pvalue for x, law in zip(out, laws, strict=True)]
+    fits = [float(stats.kstest(x, law.cdf).pvalue) for x, law in zip(out, laws, strict=True)]
     assert together(fits) >= TYPE_I
     for x, law in zip(out[1:], laws[1:], strict=True):
         assert stats.kstest(1.03 * x, law.cdf).pvalue < TYPE_I
@@ -155,7 +157,7 @@ def test_noise_in_blocks() -> None:
         assert 2 * stats.norm.sf(abs(correlation) * math.sqrt(size // 2)) >= TYPE_I
 
 
-@njit
+@jit
 def logs(values: FloatArray, out: FloatArray) -> None:
     for i in range(values.size):
         out[i] = generator.log_of(values[i])

@@ -11,7 +11,7 @@ import typer
 from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import Alpha, ConstantsName, Episodes, FailureProbability, Json
 from ldprl.cli.show import number, show_json, show_line, show_table
-from ldprl.errors import InputError, probability
+from ldprl.errors import InputError, one_of, probability
 
 if TYPE_CHECKING:
     from ldprl.privacy.mechanism import Constants
@@ -41,6 +41,7 @@ def bounds(
     logarithms.
     """
     from ldprl.catalogue import MECHANISMS
+    from ldprl.privacy.mechanism import CountingMechanism
     from ldprl.shape import Shape
 
     problem = Problem(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from ldprl.cli.options import Json
 from ldprl.cli.show import show_json, show_table
+
+if TYPE_CHECKING:
+    from ldprl.learning.learner import Learner
 
 
 def mechanisms(as_json: Json = False) -> None:
@@ -25,11 +29,14 @@ def learners(as_json: Json = False) -> None:
     """List the learners, which make sums of reports a policy."""
     from ldprl.catalogue import LEARNERS
 
-    rows = [
-        (name, "that of the mechanism" if kind.private else "none", kind.summary)
-        for name, kind in LEARNERS.items()
-    ]
+    rows = [(name, _level(kind), kind.summary) for name, kind in LEARNERS.items()]
     _show("Learners", rows, as_json)
+
+
+def _level(learner: type[Learner]) -> str:
+    if learner.private:
+        return "that of the mechanism"
+    return "joint ε" if learner.needs_central_trust else "none"
 
 
 def private_mechanisms(constants: str) -> list[str]:

@@ -6,13 +6,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ldprl.cli.numbers import count
+from ldprl.cli.numbers import count, decimal
 from ldprl.errors import InputError
+
+_BETWEEN_LINES = 60.0
+"""Seconds after which a log hears that there is still something going on."""
 
 
 def reproduce(
@@ -25,20 +29,28 @@ def reproduce(
         typer.Argument(
             metavar="[NAME…]",
             help="regret, mechanisms, psrl, histogram, two-trajectories, hard-instance, table-1,"
-            " shuffle. \\[default: all]",
+            " shuffle; or beyond, what comes after the paper. \\[default: all but beyond]",
         ),
     ] = None,
     episodes: Annotated[
         str, typer.Option(metavar="K", help="Users a run, one episode each.")
     ] = "1e8",
-    runs: Annotated[str, typer.Option(metavar="N", help="Runs a curve.")] = "20",
+    runs: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Runs a curve. \\[default: 20; beyond: 1]"),
+    ] = None,
     seed: Annotated[str, typer.Option(metavar="I", help="The same seed, the same result.")] = "0",
     draws: Annotated[
         str | None,
         typer.Option(
             metavar="N",
-            help="Look at N draws of the MDP instead: do the conclusions hang on it?",
+            help="Look at N draws of the MDP instead: do the conclusions hang on it? With beyond,"
+            " how many it looks at. \\[default there: 20]",
         ),
+    ] = None,
+    epsilons: Annotated[
+        str | None,
+        typer.Option(metavar="ε,…", help="Those of beyond. \\[default: 0.2,1,2,4,8,20]"),
     ] = None,
     workers: Annotated[
         str | None, typer.Option(metavar="N", help="Processes. \\[default: one a core]")
@@ -51,20 +63,27 @@ def reproduce(
     """
     from ldprl.experiments.cells import StoppedError
     from ldprl.paper.common.settings import Settings
-    from ldprl.paper.reproduce import DRAWS
+    from ldprl.paper.reproduce import BEYOND, DRAWS
     from ldprl.paper.reproduce import reproduce as make
 
     chosen = names or []
-    if draws is not None:
+    beyond = chosen == [BEYOND]
+    if draws is not None and not beyond:
         if chosen:
-            raise InputError("draws", draws, f"no NAME beside it, but there is {chosen[0]!r}")
+            expected = f"no NAME but {BEYOND} beside it, and there is {chosen[0]!r}"
+            raise InputError("draws", draws, expected)
         chosen = [DRAWS]
+    if epsilons is not None and not beyond:
+        raise InputError("epsilons", epsilons, f"nothing, or NAME to be {BEYOND}")
     settings = Settings(
         episodes=count("episodes", episodes),
-        runs=count("runs", runs, at_most=10**6),
+        runs=count("runs", runs or ("1" if beyond else "20"), at_most=10**6),
         seed=count("seed", seed, at_least=0, at_most=2**63),
         draws=count("draws", draws or "20", at_most=10**4),
     )
+    if epsilons is not None:
+        given = sorted({decimal("epsilons", text) for text in epsilons.split(",")})
+        settings = replace(settings, epsilons=tuple(given))
     processes = None if workers is None else count("workers", workers, at_most=10**4)
     try:
         with _progress() as progress:
@@ -88,10 +107,17 @@ def _progress() -> Iterator[Callable[[str, float, float], None]]:
     """Show on stderr what is going on: a bar where somebody is looking, else a line a stage."""
     started = time.monotonic()
     if not sys.stderr.isatty():
+        told = started
 
-        def tell(what: str, _: float, __: float) -> None:
-            if not what.startswith("simulating:"):  # one line a stage, not one a curve
-                print(f"{time.monotonic() - started:6.1f} s  {what}", file=sys.stderr, flush=True)
+        def tell(what: str, _: float, left: float) -> None:
+            nonlocal told
+            now = time.monotonic()
+            each_curve = what.startswith("simulating:")
+            if each_curve and now - told < _BETWEEN_LINES:  # one line a stage, not one a curve
+                return
+            told = now
+            rest = f"; about {left:.0f} s left" if each_curve else ""
+            print(f"{now - started:6.1f} s  {what}{rest}", file=sys.stderr, flush=True)
 
         yield tell
         return

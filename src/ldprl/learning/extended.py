@@ -67,7 +67,8 @@ def extended_plan(
                         hoped += model_p[t] * value[t]
                         expected += moves[g, s, a, t] * value[t]
                         now += moves[g, s, a, t] * plain[t]
-                    extra[h, s, a] = hoped - expected
+                    # Below zero by rounding, or where p̂ had to be pulled out of the box.
+                    extra[h, s, a] = max(hoped - expected, 0.0)
                     choice[a] += hoped
                 if now > best_plain + 1e-12:
                     best_plain = now

@@ -15,12 +15,16 @@ import numpy as np
 from ldprl.assignment import Plan
 from ldprl.errors import probability
 from ldprl.learning.learner import Learner
-from ldprl.learning.questions import expected_shares, known_reports, row_needs, with_questions
+from ldprl.learning.questions import (
+    expected_shares,
+    exploring_share,
+    row_needs,
+    with_questions,
+)
 from ldprl.privacy.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 
-_EXPLORED = 30.0
 _QUESTIONS = 4
 
 
@@ -122,7 +126,7 @@ class LDPEVI(Learner):
             shape.step_dependent,
         )
         needs, shares = self._needs(statistics, model, optimistic, extra)
-        part = self._exploring(statistics, needs, optimistic, greedy)
+        part = exploring_share(statistics, needs, optimistic, greedy)
         explorers = with_questions(
             self.mechanism, statistics, needs, optimistic, greedy, shares, part, _QUESTIONS, rng
         )
@@ -140,23 +144,3 @@ class LDPEVI(Learner):
         shares = expected_shares(statistics, policy, model.moves)
         width = model.reward_high - model.reward_low
         return row_needs(statistics, policy, shares, width, extra), shares
-
-    def _exploring(
-        self, statistics: Statistics, needs: FloatArray, optimistic: Policy, greedy: Policy
-    ) -> float:
-        """Return the share of users who explore: 1, or 30·(what is known + 1)/users if less.
-
-        With plans that serve 1% more users each, that adds at most 30% to what is known.
-        """
-        shape = statistics.shape
-        if statistics.users == 0 or np.array_equal(optimistic, greedy):
-            return 1.0
-        states = np.arange(shape.states)
-        tried = np.zeros(needs.shape[1:], dtype=bool)
-        for h in range(shape.horizon):
-            differs = optimistic[h] != greedy[h]
-            tried[shape.model_of(h), states[differs], optimistic[h][differs]] = True
-        wanted = needs * tried
-        total = wanted.sum()
-        known = (wanted * known_reports(statistics)).sum() / total if total > 0 else 0.0
-        return float(min(1.0, _EXPLORED * (known + 1) / statistics.users))

@@ -14,12 +14,20 @@ from ldprl.assignment import Plan
 from ldprl.errors import whole_number
 from ldprl.learning.learner import Learner
 from ldprl.learning.planning import plan
-from ldprl.learning.questions import expected_shares, row_needs, with_questions
+from ldprl.learning.questions import (
+    expected_shares,
+    exploring_share,
+    row_needs,
+    with_questions,
+)
 from ldprl.privacy.mechanism import Mechanism
 from ldprl.privacy.rows import RowLaw
-from ldprl.shape import FloatArray
+from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 
+_QUESTIONS = 4
+_CALM = 0.7
+"""Draws scatter this much of the belief's spread: half the exploring for little more risk."""
 _PRIOR_PRECISION = 4.0
 """A mean reward or a probability is 1/2 ± 1/2 before anything is known."""
 
@@ -40,8 +48,8 @@ class Belief:
         sampling, May et al. 2012).
         """
         lift = np.maximum(rng.standard_normal(self.rewards.shape), 0.0)
-        rewards = self.rewards + self.reward_spread * lift
-        moves = self.moves + self.move_spread * rng.standard_normal(self.moves.shape)
+        rewards = self.rewards + _CALM * self.reward_spread * lift
+        moves = self.moves + _CALM * self.move_spread * rng.standard_normal(self.moves.shape)
         return np.clip(rewards, 0.0, 1.0), _distributions(moves)
 
 
@@ -88,26 +96,44 @@ class LDPTS(Learner):
         return Belief(np.clip(rewards, 0, 1), reward_spread, _distributions(moves), move_spread)
 
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
-        """Return one assignment a draw, each with the question that promises most."""
+        """Return the policies of the draws, each with the questions that promise most.
+
+        Draws that agree on the policy are one; what the limit on exploring leaves over plays the
+        best policy of the mean model.
+        """
         shape = statistics.shape
         belief = self.belief(statistics)
         greedy = plan(shape, belief.rewards, belief.moves)
-        # What a transition's uncertainty can change is at most the reward still to come.
-        to_come = np.arange(shape.horizon - 1, -1, -1.0)[:, None, None]
-        spread = belief.move_spread.max(axis=-1) if belief.move_spread.size else np.zeros((1, 1, 1))
-        width = np.zeros((shape.horizon, shape.states, shape.actions))
-        for h in range(shape.horizon - 1):
-            width[h] = to_come[h] * spread[shape.model_of(h)]
-        result: Plan = ()
-        for _ in range(self.draws):
-            policy = plan(shape, *belief.draw(rng))
+        width = _move_width(statistics, belief)
+
+        def serve(policy: Policy, share: float) -> tuple[Plan, float]:
             shares = expected_shares(statistics, policy, belief.moves)
             needs = row_needs(statistics, policy, shares, belief.reward_spread, width)
-            part = 1 / self.draws
-            result += with_questions(
-                self.mechanism, statistics, needs, policy, greedy, shares, part, 1, rng
+            part = share * exploring_share(statistics, needs, policy, greedy)
+            asked = with_questions(
+                self.mechanism, statistics, needs, policy, greedy, shares, part, _QUESTIONS, rng
             )
-        return result
+            return asked, part
+
+        drawn = np.stack([plan(shape, *belief.draw(rng)) for _ in range(self.draws)])
+        policies, counts = np.unique(drawn, axis=0, return_counts=True)
+        result: Plan = ()
+        left = 1.0
+        for policy, count in zip(policies, counts.tolist(), strict=True):
+            if not np.array_equal(policy, greedy):
+                asked, part = serve(policy, count / self.draws)
+                result += asked
+                left -= part
+        return result + serve(greedy, left)[0] if left > 0 else result
+
+
+def _move_width(statistics: Statistics, belief: Belief) -> FloatArray:
+    """Return how much a transition's uncertainty can change: at most the reward still to come."""
+    shape = statistics.shape
+    width = np.zeros((shape.horizon, shape.states, shape.actions))
+    for h in range(shape.horizon - 1):
+        width[h] = (shape.horizon - 1 - h) * belief.move_spread[shape.model_of(h)].max(axis=-1)
+    return width
 
 
 def _normal(

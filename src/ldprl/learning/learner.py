@@ -22,6 +22,8 @@ class Learner(ABC):
     summary: ClassVar[str]
     private: ClassVar[bool]
     """Whether the learner can work with noisy sums."""
+    needs_central_trust: ClassVar[bool] = False
+    """Whether privacy is joint: the service sees true data and protects users from each other."""
 
     @abstractmethod
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> tuple[Assignment, ...]:

@@ -16,6 +16,7 @@ from ldprl.statistics import Statistics
 _CURIOSITY = 0.1
 """Share of users who are asked any question at all, so that no need is overlooked for ever."""
 _LEAST_WEIGHT = 1e-3
+_EXPLORED = 30.0
 
 
 def expected_shares(statistics: Statistics, policy: Policy, moves: FloatArray) -> FloatArray:
@@ -58,6 +59,29 @@ def known_reports(statistics: Statistics) -> FloatArray:
     known[0] = statistics.reports
     known[1, : statistics.shape.transition_models] = statistics.move_reports
     return known
+
+
+def exploring_share(
+    statistics: Statistics, needs: FloatArray, policy: Policy, greedy: Policy
+) -> float:
+    """Return the share of users who may play ``policy`` to learn: 1, or 30·(n + 1)/users if less.
+
+    n is what is known of the rows that ``policy`` tries and ``greedy`` does not, weighed by need.
+    While little is known all may explore. Later a plan that serves 1% more users adds at most 30%
+    to what is known: a whole batch of users must not pay for one more look.
+    """
+    shape = statistics.shape
+    if statistics.users == 0 or np.array_equal(policy, greedy):
+        return 1.0
+    states = np.arange(shape.states)
+    tried = np.zeros(needs.shape[1:], dtype=bool)
+    for h in range(shape.horizon):
+        differs = policy[h] != greedy[h]
+        tried[shape.model_of(h), states[differs], policy[h][differs]] = True
+    wanted = needs * tried
+    total = wanted.sum()
+    known = (wanted * known_reports(statistics)).sum() / total if total > 0 else 0.0
+    return float(min(1.0, _EXPLORED * (known + 1) / statistics.users))
 
 
 def with_questions(

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from ldprl.errors import InputError, one_of, whole_number
 from ldprl.paper.common.figure import Figure
 from ldprl.paper.common.laboratory import Laboratory
+from ldprl.paper.common.page import markdown
 from ldprl.paper.common.settings import Settings
 from ldprl.paper.common.style import save, style
 from ldprl.paper.common.work import Progress, Work, ordered
@@ -36,6 +37,8 @@ NAMES = (
 """The figures and tables of the paper, in the order of the report."""
 DRAWS = "draws"
 """The figure on other MDPs, which is made only when it is asked for."""
+BEYOND = "beyond"
+"""The figure on what comes after the paper; it takes long, and is made when it is asked for."""
 
 
 def reproduce(
@@ -53,7 +56,8 @@ def reproduce(
     Parameters
     ----------
     names
-        Some of :data:`NAMES` or :data:`DRAWS`; none of them means all of :data:`NAMES`.
+        Some of :data:`NAMES`, :data:`DRAWS` or :data:`BEYOND`; none of them means all of
+        :data:`NAMES`.
     settings
         Size of the simulations.
     out
@@ -65,7 +69,7 @@ def reproduce(
     """
     started = time.perf_counter()
     for name in names:
-        one_of("name", name, (*NAMES, DRAWS))
+        one_of("name", name, (*NAMES, DRAWS, BEYOND))
     processes = whole_number("workers", os.cpu_count() if workers is None else workers, 1)
     _refuse_others(out)
     figures = [figure_named(name) for name in dict.fromkeys(names or NAMES)]
@@ -137,6 +141,9 @@ def _chapter(name: str, settings: Settings, out: Path) -> Chapter:
             save(picture, stem)
             pictures.append(stem.with_name(stem.name + ".svg"))
     findings = figure.findings(table)
+    if findings.grids:
+        (out / "tables").mkdir(exist_ok=True)
+        _put(out / "tables" / f"{figure.name}.md", markdown(findings.grids).encode())
     seconds = time.perf_counter() - started
     return Chapter(figure, findings, pictures, str(data.relative_to(out)), seconds)
 

@@ -1,8 +1,8 @@
 """Subset selection: the frequency oracle behind a question (Ye & Barg 2017).
 
 A user holds one of d items and reports w of them: the own item is among them with probability p,
-the others fill up at random. Of all ε-LDP ways to ask for one item of d, none is less noisy in
-the worst case. Nothing here is floating point until decoding.
+the others fill up at random. With many users, no ε-LDP way to ask for one item of d has a smaller
+mean squared error in the worst case. Nothing here is floating point until decoding.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ldprl.privacy.rows import FAIR_COIN, Quadratic, RowLaw, RowLaws
 from ldprl.privacy.subset import CellMoments, SubsetOracle
 
@@ -12,6 +14,7 @@ def reach(oracle: SubsetOracle, width: int) -> tuple[float, float]:
     return min(width, oracle.size) / oracle.contrast - low, low
 
 
+@lru_cache
 def cell_error(oracle: SubsetOracle, width: int) -> tuple[float, float]:
     """Return variance and bound of one report's error in a cell of ``width`` items."""
     moments = CellMoments.of(oracle, width)
@@ -19,6 +22,7 @@ def cell_error(oracle: SubsetOracle, width: int) -> tuple[float, float]:
     return max(moments.outside, moments.inside - 1), max(high, low + 1)
 
 
+@lru_cache
 def row_law(oracle: SubsetOracle, cells: int, width: int) -> RowLaw:
     """Return the law of D = F_1 − θ·ΣF over a row of ``cells`` cells of ``width`` items each.
 

@@ -111,6 +111,16 @@ def table(grid: Grid) -> str:
     return f'<div class="scroll"><table>\n<tr>{heads}</tr>\n{rows}\n</table></div>'
 
 
+def markdown(grids: Sequence[Grid]) -> str:
+    """Return ``grids`` as Markdown, for those who want a table elsewhere."""
+    parts = []
+    for grid in grids:
+        lines = [grid.heads, ["---"] * len(grid.heads), *grid.rows]
+        body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        parts.append(f"### {grid.title}\n\n{body}\n" if grid.title else f"{body}\n")
+    return "\n".join(parts)
+
+
 def prose(text: str) -> str:
     """Return ``text`` as HTML, with k^2, e^{ε/H} and μ_{R} set as they should be."""
     raised = re.sub(r"\^(?:\{([^}]*)\}|([\d.]*\d))", r"<sup>\1\2</sup>", escape(text))

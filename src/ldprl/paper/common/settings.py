@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ldprl.errors import whole_number
+from ldprl.errors import positive, whole_number
 from ldprl.privacy.mechanism import Constants
 
 BOTH_CONSTANTS: tuple[Constants, ...] = ("paper", "sound")
@@ -28,15 +28,20 @@ class Settings:
     seed
         Run i of a curve depends on (seed, i) alone.
     draws
-        How many MDPs the figure on draws looks at.
+        How many MDPs the figures that look at several look at.
+    epsilons
+        The ε of the figure beyond the paper.
     """
 
     episodes: int = 10**8
     runs: int = 20
     seed: int = 0
     draws: int = 20
+    epsilons: tuple[float, ...] = (0.2, 1.0, 2.0, 4.0, 8.0, 20.0)
 
     def __post_init__(self) -> None:
         for field in ("episodes", "runs", "draws"):
             whole_number(field, getattr(self, field), 1)
         whole_number("seed", self.seed, 0)
+        for epsilon in self.epsilons:
+            positive("epsilons", epsilon)

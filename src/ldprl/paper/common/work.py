@@ -17,6 +17,14 @@ _DRAWING = 2.0
 """Seconds that the pictures of a figure take, about."""
 _COMPILING = 5.0
 """Seconds that it takes to compile what a kind of cell needs, about."""
+_NOT_COMPILED = {
+    "ldp-evi": 1.5e-3,
+    "ldp-ts": 4e-3,
+    "private-ucb-vi": 3e-4,
+    "dp-ucbvi": 3e-4,
+    "pucb": 3e-4,
+}
+"""Seconds that a plan and a batch take about, where the loop is in Python."""
 
 
 class Work:
@@ -104,4 +112,7 @@ def cost(cell: Cell) -> float:
     each = 4e-6 + 0.1e-6 * size
     if cell.mechanism == "bounded-noise":  # a multinomial over a fine grid, for every counter
         each += 2e-4
+    learner = cell.learner.split(",")[0]
+    if learner in _NOT_COMPILED or cell.mechanism == "subset-selection":
+        each += _NOT_COMPILED.get(learner, 5e-4) + 1e-6 * size
     return cell.runs * plans * each

@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 from ldprl.shape import Array, FloatArray
 from ldprl.simulation.kernels.options import kernel
 
-LANES = 256
+LANES = 64
 _ONE = np.uint64(0x3FF0000000000000)
 """The bits of 1.0: with a random mantissa, a number in [1, 2)."""
 _ROOT_HALF = np.uint64(0x3FE6A09E667F3BCD)

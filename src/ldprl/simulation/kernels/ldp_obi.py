@@ -12,7 +12,16 @@ from ldprl.simulation.kernels.arrays import REWARD, VISITS, World
 from ldprl.simulation.kernels.generator import log_of
 from ldprl.simulation.kernels.noise import estimate
 from ldprl.simulation.kernels.options import inlined
-from ldprl.simulation.kernels.planning import BONUS, CHANCES, INVERSE, LAST, NOW, backward
+from ldprl.simulation.kernels.planning import (
+    BONUS,
+    INVERSE,
+    LAST,
+    NOW,
+    Room,
+    WideRoom,
+    backward,
+    read_moves,
+)
 
 
 class Optimistic(NamedTuple):
@@ -24,8 +33,7 @@ class Optimistic(NamedTuple):
     (from 0) has ``ahead`` − h times the bonus of moves, the last step too if ``printed``.
     """
 
-    model: FloatArray
-    values: FloatArray
+    room: Room | WideRoom
     alpha: float
     log_constant: float
     ahead: int
@@ -79,7 +87,7 @@ def optimistic(
     stream: Array,
 ) -> bool:
     """Write LDP-OBI's policy; return whether it changed."""
-    model, errors, alpha, states = learner.model, learner.errors, learner.alpha, world.states
+    model, errors, alpha, states = learner.room.model, learner.errors, learner.alpha, world.states
     now = _update_errors(learner.shared, learner.laws, errors, reports, users)
     log_users = errors[5, now] if learner.shared else log_of(users + 1.0)
     log_term = learner.log_constant + 3 * log_users
@@ -96,11 +104,7 @@ def optimistic(
         model[cell, NOW] = model[cell, LAST] = worth if reach > 0 else np.inf
         if cell >= world.leading:
             continue
-        departures, row = 0.0, row + world.moves_at
-        for target in range(states):
-            moves = estimate(noise, row + target, tally[row + target], made)
-            model[cell, CHANCES + target] = moves
-            departures += moves
+        departures = read_moves(learner.room, noise, world, tally, cell, made)
         reach = departures + alpha * errors[2, at]
         excess = (alpha + 1) * errors[2, at] + states * errors[3, at]
         inverse = 1 / reach
@@ -109,4 +113,4 @@ def optimistic(
         model[cell, BONUS] = bonus if reach > 0 else np.inf
         if learner.printed:
             model[cell, LAST] += model[cell, BONUS]
-    return backward(model, learner.values, world, learner.ahead, 1, policy)
+    return backward(learner.room, world, learner.ahead, 1, policy)

@@ -18,7 +18,7 @@ from ldprl.simulation.kernels.batches import many
 from ldprl.simulation.kernels.dispatch import by_type
 from ldprl.simulation.kernels.generator import fill_words
 from ldprl.simulation.kernels.ldp_obi import Optimistic, optimistic
-from ldprl.simulation.kernels.options import entry, inlined, kernel
+from ldprl.simulation.kernels.options import entry, kernel
 from ldprl.simulation.kernels.posterior import (
     PrivateSampling,
     Sampling,
@@ -42,6 +42,10 @@ plan = by_type(
 for those who come after the first ``users``, and tell whether it changed."""
 
 
+ALWAYS = 2
+"""Marks cells that are reported whatever the policy."""
+
+
 class Run(NamedTuple):
     """Where one run stands: all of it is changed in place.
 
@@ -56,7 +60,8 @@ class Run(NamedTuple):
     streams, world_key, lanes, words, pool
         Random states, and what noise in blocks is drawn from.
     policy, played
-        The policy in force; for each cell 1 if it can be visited, 2 if it is reported anyway.
+        The policy in force; for each cell 1 if it can be visited, ``ALWAYS`` (all of them, or none)
+        if it is reported anyway.
     stretches
         Where counters are reported: from, to, from, to, …, and −1 behind the last.
     clock
@@ -99,7 +104,8 @@ def each(world: World, noise: Any, learner: Any, run: Run, until: int) -> None:
         changed = plan(learner, noise, world, tally, reports, arrivals, users, policy, own)
         if changed or users == 0:
             loss = policy_loss(world, policy, run.room)
-            mark_played(world, policy, played, stretches)
+            if users == 0 or played[0] < ALWAYS:
+                mark_played(world, policy, played, stretches)
         live(world, policy, counts, arrivals, chance, rounding)
         if np.int64(at) + noise.draws_each > pool.size:
             fill_words(run.lanes, run.words)
@@ -135,7 +141,8 @@ def growth(world: World, noise: Any, learner: Any, run: Run, until: int, factor:
         changed = plan(learner, noise, world, tally, reports, arrivals, users, policy, own)
         if changed or users == 0:
             loss = policy_loss(world, policy, run.room)
-            mark_played(world, policy, played, stretches)
+            if users == 0 or played[0] < ALWAYS:
+                mark_played(world, policy, played, stretches)
         batch = min(max(1, math.ceil(factor * users)), points[-1] - users)
         reseed(chance, run.world_key, users)
         live_many(world, policy, float(batch), counts, arrivals, run.room, chance, stream)
@@ -156,7 +163,7 @@ def growth(world: World, noise: Any, learner: Any, run: Run, until: int, factor:
     run.regret[0], run.regret[1] = total, loss
 
 
-@inlined
+@kernel
 def mark_played(world: World, policy: IntArray, played: IntArray, stretches: IntArray) -> None:
     """Find what the policy's users report on (twin: :meth:`ldprl.shape.Shape.played`).
 

@@ -127,6 +127,7 @@ def _greedy(model: FloatArray, values: FloatArray, world: World, policy: IntArra
     """Plan for the model as it stands (twin: :func:`ldprl.learning.planning.plan`)."""
     states, actions, changed = world.states, world.actions, False
     for step in range(world.horizon - 1, -1, -1):
+        after = (step + 1) * states
         for state in range(states):
             first = step * world.stride + state * actions
             best, chosen = -np.inf, 0
@@ -134,11 +135,11 @@ def _greedy(model: FloatArray, values: FloatArray, world: World, policy: IntArra
                 total = model[first + action, 0]
                 if step + 1 < world.horizon:
                     for target in range(states):
-                        total += model[first + action, 1 + target] * values[step + 1, target]
+                        total += model[first + action, 1 + target] * values[after + target]
                 if total > best:
                     best, chosen = total, action
-            values[step, state] = best
-            if policy[step * states + state] != chosen:
-                policy[step * states + state] = chosen
+            values[after - states + state] = best
+            if policy[after - states + state] != chosen:
+                policy[after - states + state] = chosen
                 changed = True
     return changed

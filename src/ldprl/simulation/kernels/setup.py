@@ -19,14 +19,14 @@ from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation.kernels.arrays import REWARD, SQUARE, VISITS, World
 from ldprl.simulation.kernels.generator import LANES
 from ldprl.simulation.kernels.ldp_obi import Optimistic
-from ldprl.simulation.kernels.loops import Run
-from ldprl.simulation.kernels.planning import CHANCES
+from ldprl.simulation.kernels.loops import ALWAYS, Run
+from ldprl.simulation.kernels.planning import CHANCES, MANY, Room, WideRoom
 from ldprl.simulation.kernels.posterior import PrivateSampling, Sampling
 from ldprl.simulation.kernels.ucb_vi import Bernstein, Hoeffding
 from ldprl.simulation.seeds import Seeds
 from ldprl.statistics import Statistics
 
-_LEAST_POOL = 4096
+_LEAST_POOL = 2048
 
 
 def world_of(mdp: TabularMDP, mechanism: CountingMechanism) -> World:
@@ -46,9 +46,9 @@ def world_of(mdp: TabularMDP, mechanism: CountingMechanism) -> World:
         bernoulli=mdp.reward_kind == "bernoulli",
         resolution=mechanism.layout.resolution or 0,
         best=float(mdp.initial @ optimum(mdp).values[0]),
-        moves=laws,
-        cumulative=cumulative(laws),
-        hazards=hazards(laws),
+        moves=laws.ravel(),
+        cumulative=cumulative(laws).ravel(),
+        hazards=hazards(laws).ravel(),
         rewards=mdp.rewards.flatten(),
     )
 
@@ -74,20 +74,22 @@ def learner_of(learner: Learner, mechanism: CountingMechanism, ahead: int) -> An
     """Return the learner's numbers and room to plan in, for ``ahead`` plans in a row at once."""
     shape = mechanism.shape
     cells = shape.states * shape.actions
-    values = np.zeros((shape.horizon + 1, shape.states))
+    values = np.zeros((shape.horizon + 1) * shape.states)
     sampled = np.zeros((shape.cells, 1 + shape.states))
     if isinstance(learner, LDPPSRL):
         return PrivateSampling(sampled, values, learner.inflation, learner.dirichlet)
     if isinstance(learner, PSRL):
         return Sampling(sampled, values, learner.constants == "paper")
     model = np.zeros((shape.cells, CHANCES + shape.states))
+    room: Room | WideRoom = Room(model, values)
+    if shape.states >= MANY:
+        room = WideRoom(model, values, np.zeros((shape.states, shape.cells)), np.zeros(cells))
     if isinstance(learner, LDPOBI):
         laws = learner.mechanism.error_laws
         paper = learner.mechanism.constants == "paper"
         blocks = (laws.rewards, laws.visits, laws.departures, laws.transitions)
         return Optimistic(
-            model=model,
-            values=values,
+            room=room,
             alpha=learner.alpha,
             log_constant=math.log(4 * math.pi**2 * cells * shape.horizon / (3 * learner.failure)),
             ahead=shape.horizon if paper else shape.horizon - 1,
@@ -98,7 +100,7 @@ def learner_of(learner: Learner, mechanism: CountingMechanism, ahead: int) -> An
         )
     assert isinstance(learner, UCBVI)
     kind = Bernstein if isinstance(learner, UCBVIBernstein) else Hoeffding
-    return kind(model, values, math.log(5 * cells * shape.horizon**2 / learner.failure))
+    return kind(room, math.log(5 * cells * shape.horizon**2 / learner.failure))
 
 
 def _law(law: ErrorLaw, failure: float) -> tuple[float, ...]:
@@ -124,14 +126,14 @@ def run_of(
         reports=np.zeros(shape.cells),
         arrivals=np.zeros(0 if arrivals is None else arrivals.size),
         counts=np.zeros(counters),
-        room=np.zeros((2, shape.states)),
+        room=np.zeros(2 * shape.states),
         streams=np.stack([world, own[:4], own[4:8]]),
         world_key=world,
         lanes=own[8:].reshape(4, LANES).copy(),
         words=np.zeros(pool, dtype=np.uint64),
         pool=np.zeros(pool),
         policy=np.zeros(shape.horizon * shape.states, dtype=np.int64),
-        played=np.full(shape.cells, 0 if mechanism.policy_aware else 2, dtype=np.int64),
+        played=np.full(shape.cells, 0 if mechanism.policy_aware else ALWAYS, dtype=np.int64),
         stretches=np.full(2 * shape.cells + 1, -1, dtype=np.int64),
         clock=np.array([0, 0, pool], dtype=np.int64),
         regret=np.zeros(2),

@@ -10,30 +10,38 @@ import numpy as np
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.kernels.arrays import REWARD, VISITS, World
 from ldprl.simulation.kernels.options import inlined
-from ldprl.simulation.kernels.planning import BONUS, CHANCES, INVERSE, LAST, NOW, backward
+from ldprl.simulation.kernels.planning import (
+    BONUS,
+    INVERSE,
+    LAST,
+    NOW,
+    Room,
+    WideRoom,
+    backward,
+    read_moves,
+)
 
 
 class Hoeffding(NamedTuple):
     """UCB-VI: ``log_constant`` is ln(5·HSA·H/δ)."""
 
-    model: FloatArray
-    values: FloatArray
+    room: Room | WideRoom
     log_constant: float
 
 
 class Bernstein(NamedTuple):
     """UCB-VI with the Bernstein bonus."""
 
-    model: FloatArray
-    values: FloatArray
+    room: Room | WideRoom
     log_constant: float
 
 
 @inlined
 def _empirical(
-    model: FloatArray, world: World, tally: FloatArray, log_term: float, scale: float
+    room: Any, noise: Any, world: World, tally: FloatArray, log_term: float, scale: float
 ) -> None:
     """Write r̂ + √(L/N), p̂ in its factors, and the bonus scale/√N of moves (and the last step)."""
+    model = room.model
     for cell in range(world.rewards.size):
         row = cell * world.width
         visits = tally[row + VISITS]
@@ -46,11 +54,7 @@ def _empirical(
             model[cell, LAST] = np.inf
         if cell >= world.leading:
             continue
-        departures = 0.0
-        for target in range(world.states):
-            moves = tally[row + world.moves_at + target]
-            model[cell, CHANCES + target] = moves
-            departures += moves
+        departures = read_moves(room, noise, world, tally, cell, 0.0)
         if departures > 0:
             model[cell, INVERSE] = 1 / departures
             model[cell, BONUS] = scale * math.sqrt(model[cell, INVERSE])
@@ -72,8 +76,8 @@ def hoeffding(
 ) -> bool:
     """Write UCB-VI's policy; return whether it changed."""
     log_term = learner.log_constant + math.log(users + 1.0)
-    _empirical(learner.model, world, tally, log_term, 7 * world.horizon * log_term)
-    return backward(learner.model, learner.values, world, 1, 0, policy)
+    _empirical(learner.room, noise, world, tally, log_term, 7 * world.horizon * log_term)
+    return backward(learner.room, world, 1, 0, policy)
 
 
 def bernstein(
@@ -91,9 +95,10 @@ def bernstein(
 
     The bonus of a step hangs on the values of the next one, so it is found on the way back.
     """
-    model, values, states, horizon = learner.model, learner.values, world.states, world.horizon
+    model, values = learner.room.model, learner.room.values
+    states, horizon = world.states, world.horizon
     log_term = learner.log_constant + math.log(users + 1.0)
-    _empirical(model, world, tally, log_term, 0.0)
+    _empirical(learner.room, noise, world, tally, log_term, 0.0)
     most_unknown = float(horizon * horizon)
     unknown = 1e4 * most_unknown * horizon * states * states * world.actions * log_term**2
     changed = False
@@ -105,11 +110,12 @@ def bernstein(
             for action in range(world.actions):
                 cell = first + action
                 if step + 1 == horizon:
-                    total = model[cell, LAST]
+                    worth = model[cell, LAST]
                 else:
+                    row = cell * world.width + world.moves_at
                     mean, square, spread = 0.0, 0.0, 0.0
                     for target in range(states):
-                        moves, value = model[cell, CHANCES + target], values[step + 1, target]
+                        moves, value = tally[row + target], values[after + target]
                         mean += moves * value
                         square += moves * value * value
                         arrived = max(arrivals[after + target], 1.0)
@@ -117,14 +123,14 @@ def bernstein(
                     inverse = model[cell, INVERSE]
                     mean *= inverse
                     variance = max(square * inverse - mean * mean, 0.0)
-                    total = model[cell, NOW] + model[cell, BONUS] + mean
-                    total += 14 * horizon * log_term / 3 * inverse
-                    total += math.sqrt(8 * log_term * variance * inverse)
-                    total += math.sqrt(8 * spread) * inverse
-                if total > best:
-                    best, chosen = total, action
-            values[step, state] = min(best, float(horizon - step))
-            if policy[step * states + state] != chosen:
-                policy[step * states + state] = chosen
+                    worth = model[cell, NOW] + model[cell, BONUS] + mean
+                    worth += 14 * horizon * log_term / 3 * inverse
+                    worth += math.sqrt(8 * log_term * variance * inverse)
+                    worth += math.sqrt(8 * spread) * inverse
+                if worth > best:
+                    best, chosen = worth, action
+            values[after - states + state] = min(best, float(horizon - step))
+            if policy[after - states + state] != chosen:
+                policy[after - states + state] = chosen
                 changed = True
     return changed

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.kernels.arrays import REWARD, SQUARE, VISITS, World
 from ldprl.simulation.kernels.draws import binomial
 from ldprl.simulation.kernels.generator import uniform
 from ldprl.simulation.kernels.options import inlined
-from ldprl.simulation.kernels.planning import product
 
 
 @inlined
@@ -26,7 +27,7 @@ def live(
     rounding: Array,
 ) -> None:
     """Add one user's trajectory to ``counts``; it takes the same draws whatever the policy."""
-    state = _pick(world.cumulative, world.rewards.size, uniform(chance))
+    state = _pick(world.cumulative, world.rewards.size * world.states, uniform(chance))
     for step in range(world.horizon):
         place = step * world.states + state
         cell = step * world.stride + state * world.actions + policy[place]
@@ -41,14 +42,14 @@ def live(
         if arrivals.size:
             arrivals[place] += 1
         if step + 1 < world.horizon:
-            state = _pick(world.cumulative, cell, uniform(chance))
+            state = _pick(world.cumulative, cell * world.states, uniform(chance))
             counts[row + world.moves_at + state] += 1
 
 
 @inlined
 def _pick(cumulative: FloatArray, row: int, u: float) -> int:
     state = 0
-    while cumulative[row, state] < u:
+    while cumulative[row + state] < u:
         state += 1
     return state
 
@@ -83,13 +84,13 @@ def live_many(
     states = world.states
     left = users
     for state in range(states):
-        here[0, state] = binomial(left, world.hazards[world.rewards.size, state], chance)
-        left -= here[0, state]
+        here[state] = binomial(left, world.hazards[world.rewards.size * states + state], chance)
+        left -= here[state]
     for step in range(world.horizon):
         for state in range(states):
-            here[1, state] = 0
+            here[states + state] = 0
         for state in range(states):
-            visits = here[0, state]
+            visits = here[state]
             if visits == 0:
                 continue
             place = step * states + state
@@ -101,12 +102,12 @@ def live_many(
                 arrivals[place] += visits
             if step + 1 < world.horizon:
                 for target in range(states):
-                    moved = binomial(visits, world.hazards[cell, target], chance)
+                    moved = binomial(visits, world.hazards[cell * states + target], chance)
                     counts[row + world.moves_at + target] += moved
-                    here[1, target] += moved
+                    here[states + target] += moved
                     visits -= moved
         for state in range(states):
-            here[0, state] = here[1, state]
+            here[state] = here[states + state]
 
 
 @inlined
@@ -141,16 +142,18 @@ def policy_loss(world: World, policy: IntArray, values: FloatArray) -> float:
     """Return what one user of ``policy`` loses on average; ``values`` is room for two rows of S."""
     states = world.states
     for state in range(states):
-        values[0, state] = 0
+        values[state] = 0
     for step in range(world.horizon - 1, -1, -1):
         for state in range(states):
             action = policy[step * states + state]
             cell = step * world.stride + state * world.actions + action
-            future = product(world.moves, cell, 0, values, 0, states)
-            values[1, state] = world.rewards[cell] + future
+            total, row = world.rewards[cell], cell * states
+            for target in range(np.uint64(states)):
+                total += world.moves[np.uint64(row) + target] * values[target]
+            values[states + state] = total
         for state in range(states):
-            values[0, state] = values[1, state]
-    value = 0.0
+            values[state] = values[states + state]
+    value, row = 0.0, world.rewards.size * states
     for state in range(states):
-        value += world.moves[world.rewards.size, state] * values[0, state]
+        value += world.moves[row + state] * values[state]
     return max(world.best - value, 0.0)

@@ -1,0 +1,175 @@
+"""Both engines against a public UCB-VI, a C++ loop, our own reference, and against their own size.
+
+Times are processor time of the thread that works, in pieces that take turns, so that what else
+the machine does falls on both alike; of each side the fastest piece counts.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.row import Row
+from ldprl.learning.ldp_obi import LDPOBI
+from ldprl.learning.learner import Learner
+from ldprl.learning.ucb_vi import UCBVI
+from ldprl.mdp import TabularMDP, random_mdp
+from ldprl.privacy.laplace import Laplace
+from ldprl.privacy.mechanism import CountingMechanism
+from ldprl.privacy.none import NoPrivacy
+from ldprl.simulation.compiled import Engine
+from ldprl.simulation.reference import run_protocol
+from ldprl.simulation.regret import checkpoints
+from ldprl.simulation.schedule import Growth, Schedule, each
+from ldprl.simulation.seeds import seeds_of
+
+TURNS = 15
+MANY = 10**8
+GROWTH = 0.01
+
+
+def run() -> list[Row]:
+    """Measure all of it."""
+    return [*against_rlberry(), against_cpp(), against_each(), against_reference(), *growth_rows()]
+
+
+def engine(
+    mdp: TabularMDP,
+    learner: Learner,
+    mechanism: CountingMechanism,
+    episodes: int,
+    schedule: Schedule = each,
+) -> Callable[[], float]:
+    """Return a function that simulates one run and tells the nanoseconds an episode took."""
+    seeds = seeds_of(0, 0, learner, mechanism, common=False)
+    compiled = Engine(mdp, learner, mechanism, checkpoints(episodes), schedule, seeds)
+
+    def once() -> float:
+        started = time.thread_time()
+        compiled.run(seeds, lambda users: None)
+        return (time.thread_time() - started) / episodes * 1e9
+
+    return once
+
+
+def obi(mdp: TabularMDP, episodes: int, schedule: Schedule = each) -> Callable[[], float]:
+    """Return the same for LDP-OBI with the paper's Laplace noise at ε = 2."""
+    mechanism = Laplace(mdp.shape, 2.0, constants="paper")
+    return engine(mdp, LDPOBI(mechanism), mechanism, episodes, schedule)
+
+
+def in_turns(*sides: Callable[[], float], turns: int = TURNS) -> list[float]:
+    """Return the least of each side's measurements."""
+    return np.array([[side() for side in sides] for _ in range(turns)]).min(axis=0).tolist()
+
+
+def against_rlberry() -> list[Row]:
+    """Compare UCB-VI, re-planning for each user, with rlberry-scool's."""
+    try:
+        from rlberry.envs.finite_mdp import FiniteMDP  # noqa: PLC0415
+        from rlberry_scool.agents import UCBVIAgent  # noqa: PLC0415
+    except ImportError as error:
+        print(f"SKIPPED: rlberry-scool is not installed ({error})", file=sys.stderr)
+        return []
+    rows = []
+    for states, actions, horizon, theirs in ((2, 2, 2, 300), (10, 4, 10, 20)):
+        mdp = random_mdp(states, actions, horizon, seed=0)
+        world = FiniteMDP(mdp.rewards, mdp.transitions, initial_state_distribution=mdp.initial)
+        agent: Any = UCBVIAgent(world, gamma=1.0, horizon=horizon)
+
+        def their_turn(agent: Any = agent, episodes: int = theirs) -> float:
+            started = time.thread_time()
+            agent.fit(episodes)
+            return (time.thread_time() - started) / episodes * 1e9
+
+        ours = engine(mdp, UCBVI(), NoPrivacy(mdp.shape), 1000 * theirs)
+        mine, other = in_turns(ours, their_turn, turns=5)
+        what = f"`each`, UCB-VI, S={states} A={actions} H={horizon}, an episode"
+        rows.append(Row(what, mine, "rlberry-scool UCBVI", other, "ns", 1 / 500))
+    return rows
+
+
+def against_cpp() -> Row:
+    """Compare LDP-OBI with Laplace noise with the same loop in C++, its sizes known to g++."""
+    source = Path(__file__).parent / "ldp_obi_laplace.cpp"
+    mdp, episodes = random_mdp(2, 2, 2, seed=0), 300_000
+    numbers = np.concatenate([mdp.transitions.ravel(), mdp.rewards.ravel(), mdp.initial])
+    text = " ".join(repr(float(number)) for number in numbers)
+    with tempfile.TemporaryDirectory() as folder:
+        program = str(Path(folder) / "loop")
+        options = ["-O3", "-march=native", "-ffast-math"]
+        subprocess.run(["g++", *options, "-o", program, str(source)], check=True)
+
+        def their_turn() -> float:
+            call = [program, str(episodes), str(6 * mdp.horizon / 2.0), "1"]
+            told = subprocess.run(call, input=text, capture_output=True, text=True, check=True)
+            return float(told.stdout.split()[0])
+
+        mine, other = in_turns(obi(mdp, episodes), their_turn)
+    what = "`each`, LDP-OBI with Laplace noise, S=A=H=2, an episode"
+    return Row(what, mine, "C++ loop, g++ -O3 -march=native -ffast-math", other, "ns", 1.0)
+
+
+def against_each() -> Row:
+    """Compare a run of 10⁸ users in batches with the same run one by one, timed on fewer."""
+    mdp = random_mdp(2, 2, 2, seed=0)
+    batches, one_by_one = obi(mdp, MANY, Growth(GROWTH)), obi(mdp, 300_000)
+    mine, other = (nanoseconds * MANY / 1e9 for nanoseconds in in_turns(batches, one_by_one))
+    what = f"`growth:{GROWTH}`, LDP-OBI with Laplace noise, 10⁸ users"
+    return Row(what, mine, "`each`, scaled up from 3·10⁵ users", other, "s", 1 / 1000)
+
+
+def against_reference() -> Row:
+    """Compare with the readable protocol, one user at a time."""
+    mdp = random_mdp(2, 2, 2, seed=0)
+    mechanism = Laplace(mdp.shape, 2.0)
+    learner, episodes = LDPOBI(mechanism), 200
+
+    def their_turn() -> float:
+        started = time.thread_time()
+        for _ in run_protocol(mdp, learner, mechanism, episodes):
+            pass
+        return (time.thread_time() - started) / episodes * 1e9
+
+    mine, other = in_turns(engine(mdp, learner, mechanism, 100_000), their_turn, turns=5)
+    what = "`each`, LDP-OBI with discrete Laplace noise, S=A=H=2, an episode"
+    return Row(what, mine, "our readable protocol", other, "ns")
+
+
+def growth_rows() -> list[Row]:
+    """Tell how an episode's time grows with the problem: fitted exponents beside S²AH's."""
+    sizes = {
+        "S": ([(states, 4, 5) for states in (4, 8, 16, 32)], 2.0),
+        "A": ([(8, actions, 5) for actions in (2, 4, 8, 16)], 1.0),
+        "H": ([(8, 4, horizon) for horizon in (4, 8, 16, 32)], 1.0),
+    }
+    rows = []
+    for place, (name, (shapes, most)) in enumerate(sizes.items()):
+        turns = [obi(random_mdp(*shape, seed=0), 2000) for shape in shapes]
+        times = in_turns(*turns, turns=5)
+        exponent = np.polyfit(np.log([shape[place] for shape in shapes]), np.log(times), 1)[0]
+        what = f"`each`, LDP-OBI: exponent of {name} in an episode's time"
+        rows.append(Row(what, float(exponent), "S²AH", most, "", 1.0))
+    mdp = random_mdp(2, 2, 2, seed=0)
+    small, large = in_turns(obi(mdp, 10_000), obi(mdp, 1_000_000), turns=5)
+    rows.append(Row("`each`, an episode of 10⁶", large, "an episode of 10⁴", small, "ns"))
+    rows.append(Row("`growth:0.01`, memory of a run of 10⁸", memory(mdp), "1 MB", 1.0, "MB"))
+    return rows
+
+
+def memory(mdp: TabularMDP) -> float:
+    """Return the megabytes that a run takes beyond the compiled code."""
+    once = obi(mdp, MANY, Growth(GROWTH))
+    tracemalloc.start()
+    once()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most / 1e6

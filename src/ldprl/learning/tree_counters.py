@@ -1,0 +1,104 @@
+"""Binary-tree counters: running sums under differential privacy, released after any user."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.random import SeedSequence
+
+from ldprl.errors import InputError, positive, whole_number
+from ldprl.privacy.layout import Layout
+from ldprl.privacy.sensitivity import l1_sensitivity
+from ldprl.shape import FloatArray, Shape
+from ldprl.statistics import Statistics
+
+_STREAM = 0x7EE
+"""Keeps the tree's noise apart from other streams spawned from the same seed."""
+
+
+class TreeCounters:
+    """Adds to true sums the noise of the binary mechanism (Chan, Shi & Song 2011).
+
+    The first k users are cut into blocks of 2^l, one for each bit l that is set in k; each block
+    is a node of a binary tree and has Laplace noise of its own, drawn once and used whenever the
+    node is. A user is in one node of each of the ⌊log₂ K⌋ + 1 levels, and another user in their
+    place changes the counters of a node by at most Δ₁ = 6H − 2 in L1. Noise of scale
+    b = (⌊log₂ K⌋ + 1)·Δ₁/ε therefore makes all releases together ε-DP, and whatever is sent to
+    the other users ε-joint-DP.
+
+    Noise is a function of the node and of the generator's *seed*, so that releases need no state
+    and can be repeated. The seed must be kept secret and never be used for other data. Noise is
+    drawn in floating point, as befits a simulation; a service would need whole numbers.
+
+    Parameters
+    ----------
+    shape
+        Sizes of the problem.
+    epsilon
+        ε of all releases together.
+    episodes
+        K: how many users there will be at most.
+    """
+
+    def __init__(self, shape: Shape, epsilon: float, episodes: int) -> None:
+        self.epsilon = positive("epsilon", epsilon)
+        self.episodes = whole_number("episodes", episodes, 1)
+        self.layout = Layout(shape, resolution=None)
+        self.levels = self.episodes.bit_length()
+        self.scale = self.levels * l1_sensitivity(self.layout) / self.epsilon
+
+    def release(self, statistics: Statistics, rng: np.random.Generator) -> Statistics:
+        """Return the sums with the tree's noise, and without the blocks that are not protected."""
+        noise = np.zeros(self.layout.length)
+        for level, index in nodes(self._users(statistics)):
+            noise += self.node_noise(level, index, rng)
+        rewards, visits, transitions, _ = self.layout.blocks(noise)
+        return replace(
+            statistics,
+            rewards=statistics.rewards + rewards,
+            visits=statistics.visits + visits,
+            transitions=statistics.transitions + transitions,
+            squares=None,
+            arrivals=None,
+        )
+
+    def node_noise(self, level: int, index: int, rng: np.random.Generator) -> FloatArray:
+        """Return the noise of users ``index``·2^``level`` and the 2^``level`` − 1 after them."""
+        seed = rng.bit_generator.seed_seq
+        if not isinstance(seed, SeedSequence):
+            raise InputError("rng", rng, "a generator with a seed, such as default_rng gives")
+        key = (*seed.spawn_key, _STREAM, level, index)
+        own = np.random.default_rng(SeedSequence(seed.entropy, spawn_key=key))
+        return own.laplace(scale=self.scale, size=self.layout.length)
+
+    def errors(self, statistics: Statistics, failure: float) -> tuple[float, float]:
+        """Return bounds for every counter and for every row of transitions, at all times together.
+
+        m draws of Laplace noise are sub-gamma: with t = ln(2·(counters + rows)·K/δ) their sum is
+        below 2b√(mt) + bt, and that of a row below 2b√(mSt) + bt.
+        """
+        states = self.layout.shape.states
+        draws = len(nodes(self._users(statistics)))
+        if draws == 0:
+            return 0.0, 0.0
+        sums = self.layout.length + self.layout.shape.cells
+        t = math.log(2 * sums * self.episodes / failure)
+        cell, row = (2 * math.sqrt(draws * terms * t) + t for terms in (1, states))
+        return self.scale * cell, self.scale * row
+
+    def _users(self, statistics: Statistics) -> int:
+        if statistics.users > self.episodes:
+            raise InputError("users", statistics.users, f"at most {self.episodes}, as announced")
+        return statistics.users
+
+
+def nodes(users: int) -> list[tuple[int, int]]:
+    """Return the nodes (level, index), largest first, whose blocks make up the first ``users``."""
+    found, start = [], 0
+    for level in reversed(range(users.bit_length())):
+        if users >> level & 1:
+            found.append((level, start >> level))
+            start += 1 << level
+    return found

@@ -1,0 +1,107 @@
+"""Private-UCB-VI, DP-UCBVI and PUCB are optimistic: V_k ≥ V* at every plan, in ≥ 1 − δ of runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ldprl.catalogue import build_mechanism
+from ldprl.learning.dp_ucbvi import DPUCBVI
+from ldprl.learning.ldp_obi import LDPOBI
+from ldprl.learning.private_ucb_vi import PrivateUCBVI
+from ldprl.learning.pucb import PUCB
+from ldprl.learning.tree_counters import TreeCounters
+from ldprl.mdp import optimum
+from ldprl.privacy.mechanism import Mechanism
+from ldprl.privacy.none import NoPrivacy
+from ldprl.privacy.shuffled_batches import ShuffledBatches
+from ldprl.shape import Shape
+from ldprl.simulation.interpreted import batch
+from ldprl.simulation.regret import RegretRecorder, checkpoints
+from ldprl.simulation.schedule import Growth
+from ldprl.statistics import Statistics
+from tests.learning.test_optimism import problem
+from tests.statistical.checks import TYPE_I, at_most
+
+SHAPE = Shape(2, 2, 2)
+DELTA = 0.1
+RUNS = 40
+USERS = 10**6
+EPSILON = 0.05
+
+Rival = PrivateUCBVI | DPUCBVI | PUCB | LDPOBI
+
+
+def failures(learner: Rival, chosen: Mechanism) -> int:
+    """Return in how many runs some plan was not optimistic."""
+    return sum(not _is_optimistic(learner, chosen, run) for run in range(RUNS))
+
+
+def _is_optimistic(learner: Rival, chosen: Mechanism, run: int) -> bool:
+    rng = np.random.default_rng([8, run])
+    mdp = problem(run)
+    best = optimum(mdp).values
+    recorder = RegretRecorder(mdp, checkpoints(USERS))
+    sums, schedule = chosen.no_statistics(), Growth(1.0)
+    while recorder.users < USERS // 2:
+        sums += batch(mdp, learner, chosen, sums, schedule(recorder.users), rng, recorder)
+        seen = learner.counters.release(sums, rng) if isinstance(learner, PUCB) else sums
+        if not (learner.optimistic(seen)[1] >= best - 1e-9).all():
+            return False
+    return True
+
+
+class NarrowUCBVI(PrivateUCBVI):
+    """A mutant: no width for sampling."""
+
+    def _width(self, statistics: Statistics) -> float:
+        return 0.0
+
+
+class CarelessCounters(TreeCounters):
+    """A mutant: claims a hundredth of the error that its noise has."""
+
+    def errors(self, statistics: Statistics, failure: float) -> tuple[float, float]:
+        cell, row = super().errors(statistics, failure)
+        return cell / 100, row / 100
+
+
+@pytest.mark.parametrize("name", ["laplace", "subset-selection"])
+@pytest.mark.parametrize("kind", [PrivateUCBVI, DPUCBVI])
+def test_with_local_noise(kind: type[PrivateUCBVI | DPUCBVI], name: str) -> None:
+    """Binomial test of P(some plan is not optimistic) ≤ δ, type-I error ≤ 1e-6.
+
+    The mutant believes the sums to be true ones.
+    """
+    chosen = build_mechanism(name, SHAPE, EPSILON)
+    assert at_most(failures(kind(chosen, failure_probability=DELTA), chosen), RUNS, DELTA) >= TYPE_I
+    trusting = kind(NoPrivacy(SHAPE), failure_probability=DELTA)
+    assert at_most(failures(trusting, chosen), RUNS, DELTA) < TYPE_I
+
+
+@pytest.mark.parametrize("kind", [PrivateUCBVI, DPUCBVI])
+def test_without_noise(kind: type[PrivateUCBVI | DPUCBVI]) -> None:
+    """Binomial test of P(some plan is not optimistic) ≤ δ, type-I error ≤ 1e-6."""
+    chosen = NoPrivacy(SHAPE)
+    assert at_most(failures(kind(chosen, failure_probability=DELTA), chosen), RUNS, DELTA) >= TYPE_I
+    mutant = failures(NarrowUCBVI(chosen, failure_probability=DELTA), chosen)
+    assert at_most(mutant, RUNS, DELTA) < TYPE_I
+
+
+def test_with_tree_counters() -> None:
+    """Binomial test of P(some plan is not optimistic) ≤ δ, type-I error ≤ 1e-6."""
+    chosen = NoPrivacy(SHAPE)
+    learner = PUCB(SHAPE, EPSILON, USERS, failure_probability=DELTA)
+    assert at_most(failures(learner, chosen), RUNS, DELTA) >= TYPE_I
+    learner.counters = CarelessCounters(SHAPE, EPSILON, USERS)
+    assert at_most(failures(learner, chosen), RUNS, DELTA) < TYPE_I
+
+
+@pytest.mark.parametrize("kind", [PrivateUCBVI, LDPOBI])
+def test_with_shuffled_batches(kind: type[PrivateUCBVI | LDPOBI]) -> None:
+    """Binomial test of P(some plan is not optimistic) ≤ δ, type-I error ≤ 1e-6."""
+    chosen = ShuffledBatches(SHAPE, 1.0, 1e-6)
+    assert chosen.coin(USERS // 4) < chosen.coin(1)
+    assert at_most(failures(kind(chosen, failure_probability=DELTA), chosen), RUNS, DELTA) >= TYPE_I
+    trusting = kind(NoPrivacy(SHAPE), failure_probability=DELTA)
+    assert at_most(failures(trusting, chosen), RUNS, DELTA) < TYPE_I

@@ -1,0 +1,162 @@
+"""LDP-EVI's set holds the true model at all times in 1 − δ of runs, whatever the mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ldprl import LDPEVI, Mechanism, Shape, SubsetSelection, TabularMDP, random_mdp, riverswim
+from ldprl.catalogue import MECHANISMS, build_mechanism
+from ldprl.learning.confidence import mixture_rates
+from ldprl.privacy.rows import RowLaw
+from ldprl.simulation.interpreted import batch
+from ldprl.simulation.regret import RegretRecorder, checkpoints
+from ldprl.simulation.schedule import Growth
+from ldprl.statistics import Statistics
+from tests.statistical.checks import TYPE_I, at_most
+
+FAILURE = 0.1
+USERS = 10**4
+NAMES = [name for name in MECHANISMS if name != "subset-selection"]
+NAMES += ["subset-selection, separate", "subset-selection, joint"]
+EPSILONS = [0.5, 2.0, 8.0]
+
+
+def built(name: str, shape: Shape, epsilon: float) -> Mechanism:
+    if name == "subset-selection, separate":
+        return SubsetSelection(shape, epsilon, layout="separate")
+    if name == "subset-selection, joint":
+        return SubsetSelection(shape, epsilon, layout="joint")
+    return build_mechanism(name, shape, epsilon, 0.01)
+
+
+def narrow(law: RowLaw) -> RowLaw:
+    """Return the law of terms that are a third as large."""
+
+    def part(coefficients: tuple[float, ...], share: float) -> Any:
+        return tuple(c * share for c in coefficients)
+
+    return replace(
+        law,
+        outside=part(law.outside, 1 / 9),
+        inside=part(law.inside, 1 / 9),
+        up=part(law.up, 1 / 3),
+        down=part(law.down, 1 / 3),
+        row_outside=law.row_outside / 9,
+        row_inside=law.row_inside / 9,
+        row_down=law.row_down / 3,
+        tail=law.tail / 3,
+    )
+
+
+class Narrow(LDPEVI):
+    """The mutant: believes in a ninth of the variance."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        super().__init__(mechanism, failure_probability=FAILURE)
+        laws = narrow(mechanism.row_laws.rewards), narrow(mechanism.row_laws.transitions)
+        self._laws = laws[0].numbers(), laws[1].numbers()
+        self._rates = mixture_rates(laws[0]), mixture_rates(laws[1])
+
+
+def covered(learner: LDPEVI, sums: Statistics, mdp: TabularMDP) -> bool:
+    shape, model = mdp.shape, learner.plausible(sums)
+    rewards = mdp.step_rewards[: shape.models]
+    moves = mdp.step_transitions[: shape.transition_models]
+    return bool(
+        (model.reward_low <= rewards + 1e-12).all()
+        and (rewards <= model.reward_high + 1e-12).all()
+        and (model.move_low <= moves + 1e-12).all()
+        and (moves <= model.move_high + 1e-12).all()
+    )
+
+
+def holds_throughout(
+    learner: LDPEVI, mechanism: Mechanism, mdp: TabularMDP, users: int, seed: int
+) -> bool:
+    """Whether the set holds the true model whenever a plan is made."""
+    rng, recorder = np.random.default_rng(seed), RegretRecorder(mdp, checkpoints(10 * users))
+    sums, schedule = mechanism.no_statistics(), Growth(0.3)
+    held = True
+    while held and recorder.users < users:
+        sums += batch(mdp, learner, mechanism, sums, schedule(recorder.users), rng, recorder)
+        held = covered(learner, sums, mdp)
+    return held
+
+
+def failures(
+    world: Callable[[int], TabularMDP],
+    name: str,
+    epsilon: float,
+    runs: int,
+    users: int = USERS,
+    *,
+    mutant: bool = False,
+) -> int:
+    failed = 0
+    for run in range(runs):
+        mdp = world(run)
+        mechanism = built(name, mdp.shape, epsilon)
+        learner = Narrow(mechanism) if mutant else LDPEVI(mechanism, failure_probability=FAILURE)
+        failed += not holds_throughout(learner, mechanism, mdp, users, run)
+    return failed
+
+
+def small(run: int) -> TabularMDP:
+    return random_mdp(2, 2, 2, seed=1000 + run)
+
+
+def large(run: int) -> TabularMDP:
+    return random_mdp(10, 3, 5, seed=1000 + run)
+
+
+def river(run: int) -> TabularMDP:
+    return riverswim(6, 20)
+
+
+def stepwise(run: int) -> TabularMDP:
+    """Transitions and rewards of a model of its own at each step."""
+    rng = np.random.default_rng(run)
+    return TabularMDP(rng.dirichlet(np.ones(2), (2, 2, 2)), rng.random((2, 2, 2)), 2)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_set_holds_the_model(name: str) -> None:
+    """30 runs at ε = 2; binomial test at type-I error 1e-6, which the mutant does not pass."""
+    assert at_most(failures(small, name, 2.0, 30), 30, FAILURE) > TYPE_I
+    assert at_most(failures(small, name, 2.0, 30, mutant=True), 30, FAILURE) < TYPE_I
+
+
+@pytest.mark.parametrize("name", ["subset-selection, joint", "laplace", "none"])
+def test_a_model_of_its_own_for_each_step(name: str) -> None:
+    """15 runs; binomial test at type-I error 1e-6."""
+    assert at_most(failures(stepwise, name, 2.0, 15), 15, FAILURE) > TYPE_I
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_set_holds_the_model_in_many_small_runs(name: str, epsilon: float) -> None:
+    """200 runs; binomial test at type-I error 1e-6, which the mutant does not pass."""
+    assert at_most(failures(small, name, epsilon, 200), 200, FAILURE) > TYPE_I
+    assert at_most(failures(small, name, epsilon, 60, mutant=True), 60, FAILURE) < TYPE_I
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", [large, river])
+@pytest.mark.parametrize(
+    ("name", "epsilon"),
+    [(name, 2.0) for name in NAMES]
+    + [(name, epsilon) for name in NAMES[-2:] for epsilon in (0.5, 8.0)],
+)
+def test_the_set_holds_larger_models(
+    world: Callable[[int], TabularMDP], name: str, epsilon: float
+) -> None:
+    """40 runs; binomial test at type-I error 1e-6, which the mutant does not pass."""
+    given = (world, name, epsilon, 40, 10 * USERS)
+    assert at_most(failures(*given), 40, FAILURE) > TYPE_I
+    assert at_most(failures(*given, mutant=True), 40, FAILURE) < TYPE_I

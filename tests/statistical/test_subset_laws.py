@@ -1,0 +1,160 @@
+"""Subset selection: what is drawn one by one, and many at once, has the law that it should."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import numba as nb
+import numpy as np
+import pytest
+from scipy import stats
+
+from ldprl import TabularMDP
+from ldprl.assignment import QuestionKind
+from ldprl.privacy.sampling import SeededSourceForTests
+from ldprl.privacy.subset import SubsetOracle, _threshold
+from ldprl.shape import Array, IntArray
+from ldprl.simulation.kernels.subsets import hypergeometric, subset_tally
+from ldprl.simulation.reference import live
+from ldprl.simulation.world import Totals, draw_totals
+from tests.privacy.subsets import chance_of, subsets
+from tests.statistical.checks import TYPE_I, fit, same_law, together
+
+
+def oracle_of(items: int, size: int, epsilon: str = "1.3") -> SubsetOracle:
+    return SubsetOracle(items, size, _threshold(items, size, Fraction(epsilon)))
+
+
+def all_and_pairs(first: Array, second: Array) -> float:
+    """Return one p-value of all columns, and of all sums of two columns, having one law."""
+    columns = range(first.shape[1])
+    tests = [same_law(first[:, i], second[:, i]) for i in columns]
+    tests += [
+        same_law(first[:, i] + first[:, j], second[:, i] + second[:, j])
+        for i, j in combinations(columns, 2)
+    ]
+    return together(tests)
+
+
+@pytest.mark.parametrize(("items", "size"), [(2, 1), (5, 1), (6, 3), (7, 2)])
+def test_reports_fit_their_law(items: int, size: int) -> None:
+    """χ² over all subsets at type-I error 1e-6; another ε by a tenth is rejected."""
+    oracle, other = oracle_of(items, size), oracle_of(items, size, "1.43")
+    names = {subset: i for i, subset in enumerate(subsets(oracle))}
+    values = np.arange(len(names))
+    for item in (0, items - 1):
+        drawn = oracle.draw_many(item, 60_000, SeededSourceForTests(item))
+        found = np.array([names[tuple(np.flatnonzero(report).tolist())] for report in drawn])
+        laws = [[float(chance_of(o, subset, item)) for subset in names] for o in (oracle, other)]
+        assert fit(found, values, laws[0]) > TYPE_I
+        assert fit(found, values, laws[1]) < TYPE_I
+
+
+ITEMS = np.array([6, 0, 3, 1, 0, 2, 4])
+REPEATS = 6_000
+
+
+def one_by_one(oracle: SubsetOracle, items: IntArray, repeats: int, seed: int) -> IntArray:
+    source = SeededSourceForTests(seed)
+    total = np.zeros((repeats, oracle.items), dtype=np.int64)
+    for item, users in enumerate(items.tolist()):
+        reports = oracle.draw_many(item, repeats * users, source)
+        total += reports.reshape(repeats, users, oracle.items).sum(axis=1)
+    return total
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_a_batch_has_the_law_of_its_users(size: int) -> None:
+    """Two-sample χ² on cells and pairs, type-I error 1e-6; independent binomials are rejected."""
+    oracle = oracle_of(len(ITEMS), size)
+    users = ITEMS.sum()
+    rng = np.random.default_rng(size)
+    keep, chance = float(oracle.keep), float(oracle.chance)
+    batch = np.array([subset_tally(rng, ITEMS, size, keep) for _ in range(REPEATS)])
+    assert np.all(batch.sum(axis=1) == users * size)
+    single = one_by_one(oracle, ITEMS, REPEATS, seed=size)
+    assert all_and_pairs(batch, single) > TYPE_I
+    cells = (REPEATS, len(ITEMS))
+    mutant = rng.binomial(ITEMS, keep, cells) + rng.binomial(users - ITEMS, chance, cells)
+    assert all_and_pairs(mutant, single) < TYPE_I
+
+
+@nb.njit(cache=True)
+def _many(rng: np.random.Generator, good: int, bad: int, sample: int, count: int) -> IntArray:
+    draws = np.empty(count, dtype=np.int64)
+    for i in range(count):
+        draws[i] = hypergeometric(rng, good, bad, sample)
+    return draws
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "sample"),
+    [(3, 5, 4), (12, 13, 12), (30, 50, 40), (300, 20, 200), (20, 300, 11), (4000, 6000, 5000)],
+)
+def test_hypergeometric_draws(good: int, bad: int, sample: int) -> None:
+    """χ² at type-I error 1e-6; with one good one more they are rejected (or are all the same)."""
+    draws = _many(np.random.default_rng(good), good, bad, sample, 400_000)
+    law, mutant = (stats.hypergeom(good + bad, more, sample) for more in (good, good + 1))
+    values = np.arange(max(0, sample - bad), min(good + 1, sample) + 1)
+    assert fit(draws, values, law.pmf(values)) > TYPE_I
+    if good < 1000:
+        assert fit(draws, values, mutant.pmf(values)) < TYPE_I
+
+
+def test_hypergeometric_draws_that_are_certain() -> None:
+    rng = np.random.default_rng(0)
+    for good, bad, sample, expected in ((5, 0, 3, 3), (0, 5, 3, 0), (7, 9, 16, 7), (7, 9, 0, 0)):
+        assert set(_many(rng, good, bad, sample, 20).tolist()) == {expected}
+
+
+WORLD = TabularMDP(
+    np.array([[[0.4, 0.6], [0.5, 0.5]], [[0.7, 0.3], [0.2, 0.8]]]),
+    np.array([[0.3, 0.6], [0.8, 0.5]]),
+    horizon=2,
+    initial=np.array([0.6, 0.4]),
+)
+POLICY = np.array([[0, 1], [1, 0]])
+USERS = 5
+
+
+def held(kind: QuestionKind, step: int, repeats: int, seed: int) -> IntArray:
+    """Count, user by user, who holds which answer."""
+    rng = np.random.default_rng(seed)
+    counts = np.zeros((repeats, 2, 2, 2), dtype=np.int64)
+    for repeat in range(repeats):
+        for _ in range(USERS):
+            lived = live(WORLD, POLICY, rng)
+            bit = int(rng.random() < lived.rewards[step])
+            after = lived.states[step + 1] if step == 0 else 0
+            counts[repeat, lived.states[step], bit, after] += 1
+    if kind == "reward":
+        counts = counts.sum(axis=3)
+    if kind == "transition":
+        counts = counts.sum(axis=2)
+    return counts.reshape(repeats, -1)
+
+
+def matched(totals: Totals) -> IntArray:
+    """The mutant: those with a reward bit are those who went to the first states."""
+    ones, moves = totals.rewards[0], totals.moves[0]
+    first = np.minimum(moves[:, 0], ones)
+    with_one = np.stack([first, ones - first], axis=1)
+    result: IntArray = np.stack([moves - with_one, with_one], axis=1)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"), [("reward", 0), ("reward", 1), ("transition", 0), ("joint", 0), ("joint", 1)]
+)
+def test_answers_of_a_batch(kind: QuestionKind, step: int) -> None:
+    """Against users one by one, type-I error 1e-6; bits tied to next states are rejected."""
+    repeats, rng = 2000, np.random.default_rng(7)
+    all_totals = [draw_totals(WORLD, POLICY, USERS, 1, rng) for _ in range(repeats)]
+    batch = np.array([totals.answers(kind, step, rng).ravel() for totals in all_totals])
+    assert np.all(batch.sum(axis=1) == USERS)
+    single = held(kind, step, repeats, seed=8)
+    assert all_and_pairs(batch, single) > TYPE_I
+    if (kind, step) == ("joint", 0):
+        mutant = np.array([matched(totals).ravel() for totals in all_totals])
+        assert all_and_pairs(mutant, single) < TYPE_I
