@@ -35,7 +35,7 @@ $(READY): requirements.lock pyproject.toml
 
 # Run it after a change of dependencies in pyproject.toml. LOCKED names the extras that go in.
 # What is kept is names, versions and hashes: no index, no host, no path.
-LOCKED := dev
+LOCKED := dev cluster
 lock:
 	$(PYTHON) -m venv --clear build/lock
 	build/lock/bin/pip install -q --disable-pip-version-check pip-tools

@@ -6,6 +6,7 @@ the machine does falls on both alike; of each side the fastest piece counts.
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import tempfile
@@ -68,22 +69,25 @@ def obi(mdp: TabularMDP, episodes: int, schedule: Schedule = each) -> Callable[[
 
 def in_turns(*sides: Callable[[], float], turns: int = TURNS) -> list[float]:
     """Return the least of each side's measurements."""
-    return np.array([[side() for side in sides] for _ in range(turns)]).min(axis=0).tolist()
+    measured = [[side() for side in sides] for _ in range(turns)]
+    return [min(side) for side in zip(*measured, strict=True)]
 
 
 def against_rlberry() -> list[Row]:
     """Compare UCB-VI, re-planning for each user, with rlberry-scool's."""
     try:
-        from rlberry.envs.finite_mdp import FiniteMDP  # noqa: PLC0415
-        from rlberry_scool.agents import UCBVIAgent  # noqa: PLC0415
+        finite: Any = importlib.import_module("rlberry.envs.finite_mdp")
+        agents: Any = importlib.import_module("rlberry_scool.agents")
     except ImportError as error:
         print(f"SKIPPED: rlberry-scool is not installed ({error})", file=sys.stderr)
         return []
     rows = []
     for states, actions, horizon, theirs in ((2, 2, 2, 300), (10, 4, 10, 20)):
         mdp = random_mdp(states, actions, horizon, seed=0)
-        world = FiniteMDP(mdp.rewards, mdp.transitions, initial_state_distribution=mdp.initial)
-        agent: Any = UCBVIAgent(world, gamma=1.0, horizon=horizon)
+        world = finite.FiniteMDP(
+            mdp.rewards, mdp.transitions, initial_state_distribution=mdp.initial
+        )
+        agent = agents.UCBVIAgent(world, gamma=1.0, horizon=horizon)
 
         def their_turn(agent: Any = agent, episodes: int = theirs) -> float:
             started = time.thread_time()

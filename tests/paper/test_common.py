@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -121,7 +122,8 @@ def test_worlds_have_something_to_learn() -> None:
     assert all(gap(random_mdp(2, 2, 2, seed)) <= LEAST_GAP for seed in left_out)
 
 
-@pytest.mark.parametrize("field", ["episodes", "runs", "draws", "seed"])
+@pytest.mark.parametrize("field", ["episodes", "runs", "draws", "seed", "epsilons"])
 def test_bad_settings_are_refused(field: str) -> None:
+    bad: dict[str, Any] = {field: (2.0, -1.0) if field == "epsilons" else -1}
     with pytest.raises(InputError, match=field):
-        Settings(**{field: -1})
+        Settings(**bad)

@@ -126,7 +126,7 @@ def test_learners_without_privacy(kind: Callable[[], Learner], shape: Shape, rep
 
 
 @pytest.mark.parametrize("replan", REPLANS)
-@pytest.mark.parametrize("name", ["laplace", "randomized-response", "shuffle"])
+@pytest.mark.parametrize("name", ["laplace", pytest.param("shuffle", marks=pytest.mark.slow)])
 def test_odd_shapes_and_squares(name: str, replan: str) -> None:
     """Two-sample χ² on every sum and the regret, type-I error ≤ 1e-6.
 

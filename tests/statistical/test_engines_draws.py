@@ -140,7 +140,7 @@ def blocks(lanes: Array, words: Array, uniform: Array, laplace: Array, normal: A
 
 def test_noise_in_blocks() -> None:
     """Kolmogorov–Smirnov for each law, type-I error ≤ 1e-6 in all; mutants are spread 3% wider."""
-    size = 400 * 4 * generator.LANES
+    size = 400 * 1024
     seeds = np.random.SeedSequence(3).generate_state(4 * generator.LANES, np.uint64)
     words, out = np.empty(size, dtype=np.uint64), np.empty((3, size))
     blocks(seeds.reshape(4, -1), words, out[0], out[1], out[2])

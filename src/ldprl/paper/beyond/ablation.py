@@ -14,13 +14,14 @@ import numpy as np
 from ldprl.assignment import Plan, QuestionKind
 from ldprl.experiments.cells import Cell
 from ldprl.learning.extended import extended_plan
-from ldprl.learning.ldp_evi import LDPEVI
+from ldprl.learning.ldp_evi import _QUESTIONS, LDPEVI
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
+from ldprl.learning.questions import with_questions
 from ldprl.privacy.laplace import Laplace
 from ldprl.privacy.mechanism import Mechanism
 from ldprl.privacy.subset_selection import SubsetSelection
-from ldprl.shape import FloatArray, Policy, Shape
+from ldprl.shape import Shape
 from ldprl.statistics import Statistics
 
 
@@ -49,21 +50,14 @@ class Unasked(SubsetSelection):
 
 
 class AllExplore(LDPEVI):
-    """As many explore as optimism asks for."""
+    """As many explore as optimism asks for: all, wherever it and the greedy policy differ."""
 
-    def _exploring(
-        self, statistics: Statistics, needs: FloatArray, optimistic: Policy, greedy: Policy
-    ) -> float:
-        return 1.0
-
-
-class AllExploreOn(AllExplore):
-    """All explore, and go on exploring after the step that they are asked about."""
+    turns_greedy = True
 
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
-        """Return the plan with the optimistic policy in every assignment."""
+        """Return the optimistic policy for everybody."""
         shape, model = statistics.shape, self.plausible(statistics)
-        optimistic, _, _ = extended_plan(
+        optimistic, greedy, extra = extended_plan(
             shape.horizon,
             model.reward_high,
             model.move_low,
@@ -72,8 +66,17 @@ class AllExploreOn(AllExplore):
             model.moves,
             shape.step_dependent,
         )
-        found = super().plan(statistics, rng)
-        return tuple(replace(one, policy=optimistic) for one in found)
+        needs, shares = self._needs(statistics, model, optimistic, extra)
+        then = greedy if self.turns_greedy else optimistic
+        return with_questions(
+            self.mechanism, statistics, needs, optimistic, then, shares, 1.0, _QUESTIONS, rng
+        )
+
+
+class AllExploreOn(AllExplore):
+    """All explore, and go on exploring after the step that they are asked about."""
+
+    turns_greedy = False
 
 
 Make = Callable[[Shape, float, float], tuple[Learner, Mechanism]]

@@ -25,7 +25,14 @@ from ldprl.paper.beyond.grids import (
     tree_grid,
     users_grid,
 )
-from ldprl.paper.beyond.measures import LEAST_REGRET, Results, ratios, spread_of, users_needed
+from ldprl.paper.beyond.measures import (
+    LEAST_REGRET,
+    Results,
+    ratios,
+    regret_at,
+    spread_of,
+    users_needed,
+)
 from ldprl.paper.beyond.verdicts import verdicts
 from ldprl.paper.common.figure import Findings
 from ldprl.paper.common.words import at_epsilons, listing, number, percent, power
@@ -155,7 +162,8 @@ def privacy(results: Results) -> str:
 def luck(results: Results) -> str:
     """Say how luck is counted, and what is left without it."""
     epsilon, last = results.shown, results.marks[-1]
-    clauses = []
+    printed = results.of(REFERENCE, epsilon)
+    clauses, totals = [], []
     for one in (OPTIMIST, SAMPLER):
         curves = results.of(one, epsilon)
         lucky = [curve.final < LEAST_REGRET for curve in curves]
@@ -163,8 +171,12 @@ def luck(results: Results) -> str:
         rest = [ratio for ratio, luck in paired if not luck]
         mean = f"{number(spread_of(rest).mean)} over the others" if rest else "no others"
         clauses.append(f"{one.name} in {sum(lucky)} of {len(lucky)} ({mean})")
+        summed = [sum(regret_at(c, last) for c in some) for some in (printed, curves)]
+        totals.append(f"{number(summed[0] / summed[1])} for {one.name}")
     return (
         f"Regret below {LEAST_REGRET:g}, one unit of reward in all, counts as {LEAST_REGRET:g},"
         " whoever has it: where the first guess is the best policy and nothing can look better, a"
-        f" ratio would be infinite. At ε = {epsilon:g} that happens to {listing(clauses)}."
+        f" ratio would be infinite. At ε = {epsilon:g} that happens to {listing(clauses)}. With"
+        " regret added up over the MDPs, which the hardest of them decide, the ratio is"
+        f" {listing(totals)}."
     )

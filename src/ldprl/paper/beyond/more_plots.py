@@ -98,8 +98,11 @@ def ablation(results: Results) -> Picture:
         panel.set_yticks([-place for place in range(len(found))], list(found))
         panel.grid(visible=True, axis="x")
         panel.set_title(f"ε = {epsilon:g}")
-        panel.set_xlabel("times less regret than LDP-OBI as printed")
-    headline(picture, f"What each idea gives, after {power(results.episodes)} users")
+        panel.set_xlabel("times less regret")
+    after = power(results.episodes)
+    headline(
+        picture, f"Times less regret than LDP-OBI as printed after {after} users, a dot a draw"
+    )
     return picture
 
 
@@ -107,6 +110,7 @@ def tree(results: Results) -> Picture:
     """Draw the lower bound's tree, made anew for each K: there √K/ε is back."""
     epsilons = sorted({curve.epsilon for curve in results.tree})
     picture, (row,) = panels(1, len(epsilons), width=5.8, height=4.0)
+    labels = []
     for panel, epsilon in zip(row, epsilons, strict=True):
         ends = []
         log_axis(panel, "x")
@@ -121,11 +125,13 @@ def tree(results: Results) -> Picture:
         panel.plot(sizes, lower, color=QUIET, linewidth=1.4)
         ends.append(Label(lower[-1], "lower bound", QUIET))
         panel.margins(x=0.02)
-        end_labels(panel, ends, size=9.5)
+        labels.append((panel, ends))
         panel.set_title(f"ε = {epsilon:g}")
         panel.set_xlabel("K, for which the instance is made")
+    for panel, ends in labels:  # the panels share their scale, which all lines decide
+        end_labels(panel, ends, size=9.5)
     row[0].set_ylabel("regret after K users")
-    headline(picture, "The instance behind the lower bound: nobody escapes √K/ε")
+    headline(picture, "The instance behind the lower bound, made anew for each K")
     return picture
 
 

@@ -78,12 +78,15 @@ def every_epsilon(results: Results) -> Picture:
     columns = min(3, len(results.epsilons))
     rows = -(-len(results.epsilons) // columns)
     picture, axes = panels(rows, columns, width=5.2, height=3.9)
+    ends = []
     for i, epsilon in enumerate(results.epsilons):
         panel = axes[i // columns][i % columns]
         shown = (*PRIVATE, *_SEEING_ALL)
         final = _lines(panel, results, shown, epsilon)
-        end_labels(panel, [Label(final[one], one.name, one.colour) for one in shown], size=8.5)
+        ends.append((panel, [Label(final[one], one.name, one.colour) for one in shown]))
         panel.set_title(f"ε = {epsilon:g}")
+    for panel, labels in ends:  # panels of a row share their scale, which all lines decide
+        end_labels(panel, labels, size=8.5)
     for empty in range(len(results.epsilons), rows * columns):
         axes[empty // columns][empty % columns].set_visible(False)
     for panel in axes[-1]:

@@ -18,13 +18,13 @@ _DRAWING = 2.0
 _COMPILING = 5.0
 """Seconds that it takes to compile what a kind of cell needs, about."""
 _NOT_COMPILED = {
-    "ldp-evi": 1.5e-3,
-    "ldp-ts": 4e-3,
-    "private-ucb-vi": 3e-4,
-    "dp-ucbvi": 3e-4,
+    "ldp-evi": 8e-4,
+    "ldp-ts": 2.5e-3,
+    "private-ucb-vi": 4e-4,
+    "dp-ucbvi": 4e-4,
     "pucb": 3e-4,
 }
-"""Seconds that a plan and a batch take about, where the loop is in Python."""
+"""Seconds a step of the horizon for a plan and its users, about, where the loop is in Python."""
 
 
 class Work:
@@ -114,5 +114,5 @@ def cost(cell: Cell) -> float:
         each += 2e-4
     learner = cell.learner.split(",")[0]
     if learner in _NOT_COMPILED or cell.mechanism == "subset-selection":
-        each += _NOT_COMPILED.get(learner, 5e-4) + 1e-6 * size
+        each += _NOT_COMPILED.get(learner, 4e-4) * shape.horizon + 3e-7 * size
     return cell.runs * plans * each

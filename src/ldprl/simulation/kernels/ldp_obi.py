@@ -113,4 +113,5 @@ def optimistic(
         model[cell, BONUS] = bonus if reach > 0 else np.inf
         if learner.printed:
             model[cell, LAST] += model[cell, BONUS]
-    return backward(learner.room, world, learner.ahead, 1, policy)
+    changed: bool = backward(learner.room, world, learner.ahead, 1, policy)
+    return changed

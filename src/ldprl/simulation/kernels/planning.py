@@ -74,11 +74,8 @@ def _backward(room: Room, world: World, ahead: int, slope: int, policy: IntArray
     model, values, changed = room.model, room.values, False
     states, actions, horizon = world.states, world.actions, world.horizon
     for step in range(horizon - 1, -1, -1):
-        factor, most, after = (
-            float(ahead - slope * step),
-            float(horizon - step),
-            (step + 1) * states,
-        )
+        factor, most = float(ahead - slope * step), float(horizon - step)
+        after = (step + 1) * states
         for state in range(states):
             first = step * world.stride + state * actions
             best, chosen = -np.inf, 0
@@ -109,11 +106,8 @@ def _backward_wide(room: WideRoom, world: World, ahead: int, slope: int, policy:
     model, values, worth, changed = room.model, room.values, room.worth, False
     states, horizon = world.states, world.horizon
     for step in range(horizon - 1, -1, -1):
-        factor, most, after = (
-            float(ahead - slope * step),
-            float(horizon - step),
-            (step + 1) * states,
-        )
+        factor, most = float(ahead - slope * step), float(horizon - step)
+        after = (step + 1) * states
         first = np.uint64(step * world.stride)
         for i in range(np.uint64(worth.size)):
             worth[i] = 0

@@ -77,7 +77,8 @@ def hoeffding(
     """Write UCB-VI's policy; return whether it changed."""
     log_term = learner.log_constant + math.log(users + 1.0)
     _empirical(learner.room, noise, world, tally, log_term, 7 * world.horizon * log_term)
-    return backward(learner.room, world, 1, 0, policy)
+    changed: bool = backward(learner.room, world, 1, 0, policy)
+    return changed
 
 
 def bernstein(
