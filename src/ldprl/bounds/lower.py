@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ldprl.errors import InputError, one_of, positive, whole_number
-from ldprl.mdp.hard_tree import tree_levels, long_enough
+from ldprl.mdp.hard_tree import long_enough, tree_levels
 
 if TYPE_CHECKING:
     from ldprl.privacy.mechanism import Constants
