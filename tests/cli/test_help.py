@@ -104,7 +104,7 @@ def test_without_the_extra_it_says_what_to_install() -> None:
 
 
 def test_an_interrupt_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("ldprl.simulation.engine.simulate", interrupted)

@@ -46,6 +46,12 @@ def progress_bar(
         yield update
 
 
+def tell_status(text: str) -> None:
+    """Say on stderr what a long step is about, if anybody is looking."""
+    if sys.stderr.isatty():
+        print(f"{text} …", file=sys.stderr)
+
+
 def plans_until(schedule: Schedule, episodes: int) -> tuple[list[float], list[float]]:
     """Return numbers of users, log-spaced, and about how many plans it takes to get there."""
     points = np.geomspace(1, episodes + 1, 400) - 1

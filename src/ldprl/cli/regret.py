@@ -62,7 +62,7 @@ def regret(
     """
     started = time.perf_counter()
     from ldprl.catalogue import LEARNERS, build
-    from ldprl.cli.progress import progress_bar
+    from ldprl.cli.progress import progress_bar, tell_status
     from ldprl.errors import one_of
     from ldprl.mdp.specification import mdp_from
     from ldprl.simulation.engine import simulate
@@ -89,7 +89,17 @@ def regret(
         alpha=decimal("alpha", alpha),
     )
     with progress_bar(schedule, users, repeats) as progress:
-        result = simulate(world, agent, randomizer, users, repeats, origin, schedule, progress)
+        result = simulate(
+            world,
+            agent,
+            randomizer,
+            users,
+            repeats,
+            origin,
+            schedule,
+            progress,
+            status=tell_status,
+        )
     if as_json:
         _show_json(result, import_seconds)
     else:
@@ -110,7 +120,7 @@ def _show_json(result: Simulation, import_seconds: float) -> None:
             "guarantee": {"epsilon": epsilon, "delta": given.delta},
             "seconds": result.seconds,
             "import_seconds": import_seconds,
-            "compile_seconds": 0.0,
+            "compile_seconds": result.compile_seconds,
         }
     )
 
