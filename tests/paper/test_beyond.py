@@ -1,21 +1,17 @@
-"""``ldprl reproduce beyond``: what is computed from curves, and all of it at a small size."""
+"""What the figure beyond the paper computes from curves, and what its ablation leaves out."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from ldprl.catalogue import LEARNERS, MECHANISMS
-from ldprl.experiments.cells import Cell
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.mdp import random_mdp
 from ldprl.paper.beyond.ablation import VARIANTS, AllExplore, AllExploreOn, Unasked, Unweighted
@@ -28,22 +24,16 @@ from ldprl.paper.beyond.contenders import (
     SAMPLER,
     Contender,
 )
-from ldprl.paper.beyond.findings import findings, luck
-from ldprl.paper.beyond.measures import ABLATION, Results, best, spread_of, users_needed
-from ldprl.paper.beyond.sweep import LARGER, cells, draws
+from ldprl.paper.beyond.findings import findings, luck, tree
+from ldprl.paper.beyond.measures import ABLATION, Results, best, growth, spread_of, users_needed
+from ldprl.paper.beyond.sweep import LARGER, ON_THE_TREE, cells, draws
 from ldprl.paper.beyond.verdicts import AIMS, LARGER_AIM, verdicts
 from ldprl.paper.common.curves import Curve
-from ldprl.paper.common.laboratory import Laboratory
 from ldprl.paper.common.settings import EPSILONS, Settings
-from ldprl.paper.common.style import _RULES
-from ldprl.paper.reproduce import BEYOND, reproduce
 from ldprl.privacy.subset_selection import SubsetSelection
 from ldprl.simulation.engine import simulate
 from ldprl.statistics import Statistics
-from tests.cli.conftest import Run, run
 from tests.paper import fake
-
-__all__ = ["run"]  # a fixture that tests ask for by name
 
 SMALL = Settings(episodes=8, runs=1, draws=2, epsilons=(2.0,))
 PLACES = ("random:2,2,2,0", "random:2,2,2,1")
@@ -163,6 +153,20 @@ def test_users_needed_is_the_end_of_the_last_bad_stretch() -> None:
     assert users_needed(replace(one, regret=np.zeros((1, 4)))) == 1
 
 
+@pytest.mark.parametrize(("power", "said"), [(0.5, "√K is back"), (0.2, "not √K for all")])
+def test_what_is_said_of_the_tree(power: float, said: str) -> None:
+    results = _results(_at_aim(1.0))
+    assert "too short" in tree(results)
+    results.tree = [
+        _curve(f"hard-tree:{users}", one, epsilon, users**power, users)
+        for users in (10**4, 10**6, 10**8)
+        for one in ON_THE_TREE
+        for epsilon in (0.2, 2.0)
+    ]
+    assert said in tree(results)
+    assert growth(OPTIMIST.curves(results.tree, 2.0)) == pytest.approx(power)
+
+
 def test_contenders_are_in_the_catalogue() -> None:
     for one in (*PRIVATE, *OPEN):
         assert one.learner in LEARNERS
@@ -237,72 +241,3 @@ def test_every_variant_runs(name: str) -> None:
     assert built.guarantee.epsilon == 2.0
     (regret,) = simulate(mdp, learner, built, 50).curves
     assert np.isfinite(regret).all()
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the figure, made in this process so that no other has to start."""
-    out = tmp_path_factory.mktemp("beyond") / "all"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Laboratory, "simulate", _simulate_here)
-        patch.setitem(_RULES, "savefig.dpi", 30)
-        for place in ("grid:5,5,10", "random:10,3,5,0"):
-            patch.delitem(LARGER, place)
-        reproduce([BEYOND], SMALL, out, workers=1)
-    return out
-
-
-def _simulate_here(self: Any, todo: Sequence[Cell], workers: int, done: Any) -> None:
-    for cell in todo:
-        simulation = cell.compute()
-        self._store.save(cell, simulation)
-        done(cell, simulation)
-
-
-def test_all_is_written(made: Path) -> None:
-    assert pq.read_table(made / "data" / "beyond.parquet").num_rows > 0
-    ends = ("", "-epsilons", "-larger", "-price", "-users", "-ablation", "-tree")
-    for end, kind in itertools.product(ends, ("png", "svg")):
-        assert (made / "pictures" / f"beyond{end}.{kind}").stat().st_size > 0
-    report = (made / "report.html").read_text()
-    assert "beyond the paper</title>" in report
-    assert '<section id="beyond">' in report
-    assert "Settings</h2>" not in report  # that is about the paper's figures
-    tables = (made / "tables" / "beyond.md").read_text()
-    for one in (*PRIVATE, *OPEN):
-        assert f"| {one.name} | " in tables
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("--epsilons 2", "epsilons = '2'"),
-        ("regret --epsilons 2", "epsilons = '2'"),
-        ("beyond --epsilons 2,x", "epsilons = 'x'"),
-        ("beyond --epsilons 0", "epsilons = 0"),
-        ("beyond regret --draws 3", "draws = '3'"),
-    ],
-)
-def test_the_command_refuses_bad_input(run: Run, tmp_path: Path, line: str, message: str) -> None:
-    found = run(f"reproduce {line} --out", str(tmp_path / "x"))
-    assert found.code == 2
-    assert message in found.err
-    assert not (tmp_path / "x").exists()
-
-
-def test_the_command_takes_fewer_draws_and_epsilons(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Settings] = []
-
-    def make(names: Sequence[str], settings: Settings, *_: Any, **__: Any) -> Path:
-        assert names == [BEYOND]
-        asked.append(settings)
-        return tmp_path
-
-    monkeypatch.setattr("ldprl.paper.reproduce.reproduce", make)
-    run("reproduce beyond --draws 3 --epsilons 20,2 --out", str(tmp_path / "x"))
-    run("reproduce beyond --out", str(tmp_path / "x"))
-    few, default = asked
-    assert (few.draws, few.runs, few.epsilons) == (3, 1, (2.0, 20.0))
-    assert (default.draws, default.runs, default.epsilons) == (20, 1, Settings().epsilons)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyarrow as pa
 
@@ -28,11 +30,13 @@ from ldprl.paper.beyond.grids import (
 from ldprl.paper.beyond.measures import (
     LEAST_REGRET,
     Results,
+    growth,
     ratios,
     regret_at,
     spread_of,
     users_needed,
 )
+from ldprl.paper.beyond.sweep import ON_THE_TREE
 from ldprl.paper.beyond.verdicts import verdicts
 from ldprl.paper.common.figure import Findings
 from ldprl.paper.common.words import at_epsilons, listing, number, percent, power
@@ -47,6 +51,7 @@ def findings(table: pa.Table) -> Findings:
         beside_those_who_see_all(results),
         price(results),
         users(results),
+        tree(results),
         privacy(results),
         luck(results),
     ]
@@ -136,10 +141,31 @@ def users(results: Results) -> str:
         reached = sum(np.isfinite(needed))
         median = float(np.median(needed))
         many = number(median) if np.isfinite(median) else f"more than {power(results.episodes)}"
-        clauses.append(f"{many} for {one.name} (reached in {reached} of {len(needed)} MDPs)")
+        guessed = sum(count <= 1 for count in needed)
+        clauses.append(
+            f"{many} for {one.name} (reached in {reached} of {len(needed)} MDPs, in {guessed} of"
+            " them by the first guess)"
+        )
     return (
         f"Users needed at ε = {results.shown:g} until policies lose at most 5% of V*, in the"
         f" median: {listing(clauses)}."
+    )
+
+
+def tree(results: Results) -> str:
+    """Say whether √K is back where the lower bound says that it must be."""
+    powers = [
+        growth(one.curves(results.tree, epsilon))
+        for epsilon in sorted({curve.epsilon for curve in results.tree})
+        for one in ON_THE_TREE
+    ]
+    if any(math.isnan(power) for power in powers):
+        return "This run is too short to tell how regret grows on the lower bound's tree."
+    low, high = min(powers), max(powers)
+    verdict = "√K is back" if low > 0.4 and high < 0.6 else "not √K for all of them"
+    return (
+        "On the lower bound's tree, made harder with every K, regret grows like K to the power of"
+        f" {low:.2f} to {high:.2f}: {verdict}, for our learners as for the paper's."
     )
 
 

@@ -13,6 +13,7 @@ from ldprl.paper.beyond.measures import (
     NEAR,
     Results,
     Spread,
+    growth,
     ratios,
     regret_at,
     spread_of,
@@ -125,20 +126,13 @@ def tree_grid(results: Results) -> Grid:
                 (
                     one.name,
                     f"{epsilon:g}",
-                    _growth(sizes, [curve.final for curve in curves]),
+                    f"{growth(curves):.2f}",
                     f"{number(min(above))} to {number(max(above))}",
                 )
             )
     heads = ("learner", "ε", "regret grows like K to the", "times the lower bound")
     title = "On the lower bound's tree, with Δ chosen anew for each K"
     return Grid(title, heads, rows)
-
-
-def _growth(sizes: Sequence[int], regrets: Sequence[float]) -> str:
-    """Return the slope of log regret against log K, if there are two K at least."""
-    if len(sizes) < 2 or min(regrets) <= 0:
-        return "–"
-    return f"{np.polyfit(np.log(sizes), np.log(regrets), 1)[0]:.2f}"
 
 
 def _needed(curves: Sequence[Curve]) -> str:
@@ -159,5 +153,5 @@ def _epsilon_heads(results: Results) -> list[str]:
 def _spread(spread: Spread) -> str:
     return (
         f"{number(spread.mean)} ({number(spread.least)} – {number(spread.most)};"
-        f" ×{spread.factor:.2g})"
+        f" ×{number(spread.factor)})"
     )

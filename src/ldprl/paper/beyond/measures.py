@@ -31,14 +31,14 @@ MARKS = (10**6, 10**8)
 """Ratios are told after this many users, or at the end of shorter runs."""
 ABLATION: dict[str, Contender | str] = {
     "LDP-OBI as printed": REFERENCE,
-    "sound constants, noise in every cell": "ldp-obi, noise in every cell",
-    "… and decoding by policy": CORRECTED,
-    "… and one question, the whole ε": ASKING,
-    "LDP-EVI, Laplace noise in every cell": "ldp-evi, noise in every cell",
-    "… and decoding by policy ": OPTIMIST_LAPLACE,
-    "… and one question, the whole ε: all of it": OPTIMIST,
+    "LDP-OBI, sound, noise in every cell": "ldp-obi, noise in every cell",
+    "LDP-OBI, decoding by policy": CORRECTED,
+    "LDP-OBI, and one question, the whole ε": ASKING,
+    "LDP-EVI, noise in every cell": "ldp-evi, noise in every cell",
+    "LDP-EVI, decoding by policy": OPTIMIST_LAPLACE,
+    "LDP-EVI, and one question: all of it": OPTIMIST,
     "all of it but weights": "ldp-evi, unweighted",
-    "… but weights, chosen questions, turning greedy": "ldp-evi, all questions alike",
+    "… but weights, choice of questions, turning greedy": "ldp-evi, all questions alike",
     "… but the cap on exploring": "ldp-evi, all explore",
     "… but the cap and turning greedy": "ldp-evi, all explore to the end",
 }
@@ -145,6 +145,18 @@ def users_needed(curve: Curve) -> float:
     if not len(far):
         return 1.0
     return math.inf if far[-1] == len(losses) - 1 else float(curve.episodes[far[-1]])
+
+
+def growth(curves: Sequence[Curve]) -> float:
+    """Return x in "regret after K users grows like K^x", of curves for different K.
+
+    Not a number for fewer than two.
+    """
+    if len(curves) < 2:
+        return math.nan
+    sizes = [float(curve.episodes[-1]) for curve in curves]
+    finals = [regret_at(curve, size) for curve, size in zip(curves, sizes, strict=True)]
+    return float(np.polyfit(np.log(sizes), np.log(finals), 1)[0])
 
 
 @cache

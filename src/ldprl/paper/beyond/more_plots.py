@@ -58,14 +58,13 @@ def users(results: Results) -> Picture:
     log_axis(panel, "y")
     panel.set_ylim(top=2 * never)
     panel.axhspan(results.episodes, 2 * never, color=FAINT, alpha=0.5, linewidth=0)
-    panel.text(
-        0.5,
-        0.985,
+    panel.annotate(
         f"not within {power(results.episodes)} users",
-        transform=panel.transAxes,
-        ha="center",
-        va="top",
-        fontsize=9.5,
+        (0.99, 1.1 * results.episodes),
+        xycoords=("axes fraction", "data"),
+        ha="right",
+        va="bottom",
+        fontsize=9,
         color=QUIET,
     )
     end_labels(panel, ends, size=9.5)
@@ -79,7 +78,8 @@ def ablation(results: Results) -> Picture:
     epsilons = [epsilon for epsilon in results.epsilons if epsilon in EPSILONS]
     if not epsilons:
         epsilons = [results.shown]
-    picture, (row,) = panels(1, len(epsilons), width=5.0, height=5.2)
+    width = 4.2 + 4.6 / len(epsilons)  # the names on the left need room once
+    picture, (row,) = panels(1, len(epsilons), width=width, height=5.2)
     for panel, epsilon in zip(row, epsilons, strict=True):
         found = results.ablation(epsilon, results.episodes)
         log_axis(panel, "x", every=2)
