@@ -87,8 +87,8 @@ def visit_bound(
 ) -> float:
     """Return an upper bound on how often the row was visited, from the noisy row sum."""
     bound = float(law[_MOST_VISITS]) * reports
+    extra = max(law[_ROW_INSIDE] - law[_ROW_OUTSIDE], 0.0)
     for _ in range(_ROUNDS):
-        extra = max(law[_ROW_INSIDE] - law[_ROW_OUTSIDE], 0.0)
         variance = reports * law[_ROW_OUTSIDE] + bound * extra
         error = boundary(variance, law[_ROW_DOWN], law[_TAIL], log_threshold, rates)
         bound = min(bound, max(visits + error, 0.0))
@@ -115,11 +115,12 @@ def interval(
     if visits <= 0 or reports <= 0:
         return low, high
     outside, extra = law[_OUTSIDE], law[_INSIDE] - law[_OUTSIDE]
+    up_law, down_law = law[_UP], law[_DOWN]
     for _ in range(_ROUNDS):
         variance = reports * max(_largest(outside, low, high), 0.0)
         variance += visited * max(_largest(extra, low, high), 0.0)
-        up = law[6] + max(law[7] * low, law[7] * high)
-        down = law[8] + max(law[9] * low, law[9] * high)
+        up = up_law[0] + max(up_law[1] * low, up_law[1] * high)
+        down = down_law[0] + max(down_law[1] * low, down_law[1] * high)
         above = boundary(variance, up, law[_TAIL], log_threshold, rates)
         below = boundary(variance, down, law[_TAIL], log_threshold, rates)
         new_low = max(low, (value - above) / visits)

@@ -25,8 +25,6 @@ from ldprl.privacy.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 
-_QUESTIONS = 4
-
 
 @dataclass(frozen=True)
 class Plausible:
@@ -105,18 +103,12 @@ class LDPEVI(Learner):
         moves = np.where(total > 0, moves / np.where(total > 0, total, 1), 1 / states)
         return Plausible(low, high, move_low, move_high, np.clip(rewards, low, high), moves)
 
-    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
-        """Return the optimistic policy for those who explore and the greedy one for the rest.
-
-        As long as little is known of what optimism would try, all explore. Later a plan lets
-        explore no more than adds a fixed share to what is known already: a whole batch of users
-        must not pay for one more look.
-        """
+    def policies(self, model: Plausible) -> tuple[Policy, Policy, FloatArray]:
+        """Return the optimistic and the greedy policy, and what optimism adds to transitions."""
         from ldprl.learning.extended import extended_plan
 
-        shape = statistics.shape
-        model = self.plausible(statistics)
-        optimistic, greedy, extra = extended_plan(
+        shape = self.mechanism.shape
+        return extended_plan(
             shape.horizon,
             model.reward_high,
             model.move_low,
@@ -125,16 +117,26 @@ class LDPEVI(Learner):
             model.moves,
             shape.step_dependent,
         )
+
+    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
+        """Return the optimistic policy for those who explore and the greedy one for the rest.
+
+        As long as little is known of what optimism would try, all explore. Later a plan lets
+        explore no more than adds a fixed share to what is known already: a whole batch of users
+        must not pay for one more look.
+        """
+        model = self.plausible(statistics)
+        optimistic, greedy, extra = self.policies(model)
         needs, shares = self._needs(statistics, model, optimistic, extra)
         part = exploring_share(statistics, needs, optimistic, greedy)
         explorers = with_questions(
-            self.mechanism, statistics, needs, optimistic, greedy, shares, part, _QUESTIONS, rng
+            self.mechanism, statistics, needs, optimistic, greedy, shares, part, rng
         )
         if part == 1:
             return explorers
         needs, shares = self._needs(statistics, model, greedy, extra)
         return explorers + with_questions(
-            self.mechanism, statistics, needs, greedy, greedy, shares, 1 - part, _QUESTIONS, rng
+            self.mechanism, statistics, needs, greedy, greedy, shares, 1 - part, rng
         )
 
     def _needs(

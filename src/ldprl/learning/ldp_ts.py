@@ -25,7 +25,6 @@ from ldprl.privacy.rows import RowLaw
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 
-_QUESTIONS = 4
 _CALM = 0.7
 """Draws scatter this much of the belief's spread: half the exploring for little more risk."""
 _PRIOR_PRECISION = 4.0
@@ -111,7 +110,7 @@ class LDPTS(Learner):
             needs = row_needs(statistics, policy, shares, belief.reward_spread, width)
             part = share * exploring_share(statistics, needs, policy, greedy)
             asked = with_questions(
-                self.mechanism, statistics, needs, policy, greedy, shares, part, _QUESTIONS, rng
+                self.mechanism, statistics, needs, policy, greedy, shares, part, rng
             )
             return asked, part
 

@@ -13,6 +13,7 @@ from ldprl.privacy.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 
+_QUESTIONS = 4
 _CURIOSITY = 0.1
 """Share of users who are asked any question at all, so that no need is overlooked for ever."""
 _LEAST_WEIGHT = 1e-3
@@ -92,10 +93,9 @@ def with_questions(
     greedy: Policy,
     shares: FloatArray,
     part: float,
-    most: int,
     rng: np.random.Generator,
 ) -> Plan:
-    """Return ``policy`` with the ``most`` best questions, for ``part`` of the users in all.
+    """Return ``policy`` with its best few questions, for ``part`` of the users in all.
 
     A question about step h is worth Σ_s need(s, a)·o²/(n + 1), with o the share of users in s at
     step h and n the reports known of (s, a). After the asked step the user plays ``greedy``: what
@@ -106,7 +106,7 @@ def with_questions(
         return (Assignment(policy, part),)
     gain = needs / (known_reports(statistics) + 1)
     worth = np.array([_worth(statistics, gain, policy, shares, *question) for question in asked])
-    best = np.argsort(-worth)[:most]
+    best = np.argsort(-worth)[:_QUESTIONS]
     total = worth[best].sum()
     chances = {
         int(i): (1 - _CURIOSITY) * (float(worth[i] / total) if total > 0 else 1 / len(best))

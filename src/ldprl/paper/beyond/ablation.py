@@ -13,8 +13,7 @@ import numpy as np
 
 from ldprl.assignment import Plan, QuestionKind
 from ldprl.experiments.cells import Cell
-from ldprl.learning.extended import extended_plan
-from ldprl.learning.ldp_evi import _QUESTIONS, LDPEVI
+from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
 from ldprl.learning.questions import with_questions
@@ -56,21 +55,11 @@ class AllExplore(LDPEVI):
 
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
         """Return the optimistic policy for everybody."""
-        shape, model = statistics.shape, self.plausible(statistics)
-        optimistic, greedy, extra = extended_plan(
-            shape.horizon,
-            model.reward_high,
-            model.move_low,
-            model.move_high,
-            model.rewards,
-            model.moves,
-            shape.step_dependent,
-        )
+        model = self.plausible(statistics)
+        optimistic, greedy, extra = self.policies(model)
         needs, shares = self._needs(statistics, model, optimistic, extra)
         then = greedy if self.turns_greedy else optimistic
-        return with_questions(
-            self.mechanism, statistics, needs, optimistic, then, shares, 1.0, _QUESTIONS, rng
-        )
+        return with_questions(self.mechanism, statistics, needs, optimistic, then, shares, 1.0, rng)
 
 
 class AllExploreOn(AllExplore):
