@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.row import Row
 from ldprl.assignment import Assignment
-from ldprl.catalogue import MECHANISMS, build_mechanism
+from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
 from ldprl.privacy.mechanism import Mechanism
 from ldprl.privacy.sampling import SystemSource
 from ldprl.privacy.trajectory import Trajectory

@@ -1,8 +1,8 @@
-"""Mechanisms and learners by the names that the command line and files use."""
+"""Learners by the names that the command line, files and deployments use."""
 
 from __future__ import annotations
 
-from ldprl.errors import InputError, one_of, positive, probability, real
+from ldprl.errors import InputError, one_of, probability, real
 from ldprl.learning.dp_ucbvi import DPUCBVI
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_obi import LDPOBI
@@ -13,28 +13,11 @@ from ldprl.learning.private_ucb_vi import PrivateUCBVI
 from ldprl.learning.psrl import PSRL
 from ldprl.learning.pucb import PUCB
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
-from ldprl.privacy.bounded_noise import BoundedNoise
-from ldprl.privacy.gaussian import Gaussian
-from ldprl.privacy.laplace import Laplace
+from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
 from ldprl.privacy.mechanism import Constants, Mechanism
 from ldprl.privacy.none import NoPrivacy
-from ldprl.privacy.randomized_response import RandomizedResponse
-from ldprl.privacy.shuffle import Shuffle
-from ldprl.privacy.subset_selection import SubsetSelection
 from ldprl.shape import Shape
 
-MECHANISMS: dict[str, type[Mechanism]] = {
-    kind.name: kind
-    for kind in (
-        NoPrivacy,
-        Laplace,
-        Gaussian,
-        RandomizedResponse,
-        BoundedNoise,
-        Shuffle,
-        SubsetSelection,
-    )
-}
 LEARNERS: dict[str, type[Learner]] = {
     kind.name: kind
     for kind in (
@@ -53,55 +36,6 @@ LEARNERS: dict[str, type[Learner]] = {
 _OPTIMISTS: dict[str, type[PrivateUCBVI | DPUCBVI | LDPEVI]] = {
     kind.name: kind for kind in (PrivateUCBVI, DPUCBVI, LDPEVI)
 }
-# Beyond these, tables of noise do not fit into memory or e^ε into a float.
-_EPSILON_RANGE = (1e-4, 1e6)
-
-
-def build_mechanism(
-    name: str,
-    shape: Shape,
-    epsilon: float | None = None,
-    delta: float = 0.0,
-    *,
-    constants: Constants = "sound",
-    squares: bool = False,
-) -> Mechanism:
-    """Return the mechanism called ``name``; ``none`` ignores ε and δ, pure mechanisms δ."""
-    one_of("mechanism", name, MECHANISMS)
-    probability("delta", delta, zero=True)
-    least, most = _EPSILON_RANGE
-    if epsilon is not None and not least <= positive("epsilon", epsilon) <= most:
-        raise InputError("epsilon", epsilon, f"a number from {least:g} to {most:g}")
-    if name == NoPrivacy.name:
-        return NoPrivacy(shape, constants=constants)
-    if epsilon is None:
-        raise InputError("epsilon", None, f"a finite number > 0 for {name}")
-    if name == Laplace.name:
-        return Laplace(shape, epsilon, constants=constants, squares=squares)
-    if name == RandomizedResponse.name:
-        return RandomizedResponse(shape, epsilon, constants=constants, squares=squares)
-    if name == Shuffle.name:
-        return Shuffle(shape, epsilon, constants=constants, squares=squares)
-    if name == SubsetSelection.name:
-        return _subset_selection(shape, epsilon, constants, squares)
-    if delta == 0:
-        raise InputError("delta", delta, f"a number in (0, 1) for {name}")
-    kind = Gaussian if name == Gaussian.name else BoundedNoise
-    return kind(shape, epsilon, delta, constants=constants, squares=squares)
-
-
-def _subset_selection(
-    shape: Shape, epsilon: float, constants: Constants, squares: bool
-) -> SubsetSelection:
-    """Return the mechanism that the paper does not have, if nothing of the paper's is asked."""
-    one_of("constants", constants, ("sound", "paper"))
-    if constants == "paper":
-        expected = f"'sound' with {SubsetSelection.name}, which is not in the paper"
-        raise InputError("constants", constants, expected)
-    if squares:
-        expected = f"one that reports squared rewards, which {SubsetSelection.name} does not ask"
-        raise InputError("mechanism", SubsetSelection.name, expected)
-    return SubsetSelection(shape, epsilon)
 
 
 def build(

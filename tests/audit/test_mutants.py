@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ldprl import Laplace, Shape
-from ldprl.catalogue import build_mechanism
 from ldprl.privacy.audit import Audit, audit
+from ldprl.privacy.catalogue import build_mechanism
 from ldprl.privacy.mechanism import Guarantee, PrivacyWarning
 from tests.audit.mutants import DELTA, EPSILON, MUTANTS, SHAPE, NaiveLaplace
 

@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 
 from ldprl import Shape
-from ldprl.catalogue import build_mechanism
 from ldprl.privacy.accounting import LossPair
 from ldprl.privacy.audit import audit
 from ldprl.privacy.audit.bound import LeastDelta, LeastEpsilon, rate_at_least, rate_at_most
@@ -17,6 +16,7 @@ from ldprl.privacy.audit.pairs import worst_pairs
 from ldprl.privacy.audit.region import Region, ScoreAttack, best_possible
 from ldprl.privacy.audit.reports import Reports, draw_reports
 from ldprl.privacy.audit.scores import classifier, likelihood_ratio
+from ldprl.privacy.catalogue import build_mechanism
 from ldprl.privacy.mechanism import CountingMechanism
 from ldprl.privacy.profile import PrivacyProfile
 from ldprl.privacy.sampling import SeededSourceForTests

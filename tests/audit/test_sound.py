@@ -8,8 +8,8 @@ from typing import Literal
 import pytest
 
 from ldprl import InputError, Shape
-from ldprl.catalogue import MECHANISMS, build_mechanism
 from ldprl.privacy.audit import ATTACKS, audit
+from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
 from ldprl.privacy.mechanism import Guarantee
 from ldprl.privacy.subset_selection import SubsetSelection
 

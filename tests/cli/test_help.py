@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import ldprl
-from ldprl.catalogue import LEARNERS, MECHANISMS
+from ldprl.catalogue import LEARNERS
 from ldprl.cli.progress import plans_until
+from ldprl.privacy.catalogue import MECHANISMS
 from ldprl.simulation.schedule import schedule_from
 
 from .conftest import Run

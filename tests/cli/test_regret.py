@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ldprl.catalogue import LEARNERS, MECHANISMS, build
+from ldprl.catalogue import LEARNERS, build
 from ldprl.mdp import random_mdp
+from ldprl.privacy.catalogue import MECHANISMS
 from ldprl.simulation.engine import simulate
 
 from .conftest import Run

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ldprl.catalogue import MECHANISMS, build_mechanism
+from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
 from ldprl.privacy.mechanism import (
     Constants,
     CountingMechanism,

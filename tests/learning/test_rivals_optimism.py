@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ldprl.catalogue import build_mechanism
 from ldprl.learning.dp_ucbvi import DPUCBVI
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.private_ucb_vi import PrivateUCBVI
 from ldprl.learning.pucb import PUCB
 from ldprl.learning.tree_counters import TreeCounters
 from ldprl.mdp import optimum
+from ldprl.privacy.catalogue import build_mechanism
 from ldprl.privacy.mechanism import Mechanism
 from ldprl.privacy.none import NoPrivacy
 from ldprl.privacy.shuffled_batches import ShuffledBatches

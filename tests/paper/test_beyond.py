@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ldprl.catalogue import LEARNERS, MECHANISMS
+from ldprl.catalogue import LEARNERS
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.mdp import random_mdp
 from ldprl.paper.beyond.ablation import VARIANTS, AllExplore, AllExploreOn, Unasked, Unweighted
@@ -30,6 +30,7 @@ from ldprl.paper.beyond.sweep import LARGER, ON_THE_TREE, cells, draws
 from ldprl.paper.beyond.verdicts import AIMS, LARGER_AIM, verdicts
 from ldprl.paper.common.curves import Curve
 from ldprl.paper.common.settings import EPSILONS, Settings
+from ldprl.privacy.catalogue import MECHANISMS
 from ldprl.privacy.subset_selection import SubsetSelection
 from ldprl.simulation.engine import simulate
 from ldprl.statistics import Statistics

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ldprl import CountingMechanism, Gaussian, InputError, Laplace, Mechanism, Shape, Shuffle
-from ldprl.catalogue import MECHANISMS, build_mechanism
 from ldprl.privacy.accounting import LossPair, bits_delta, gaussian_delta
 from ldprl.privacy.bits import BitMechanism
+from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
 from ldprl.privacy.mechanism import Constants, PrivacyWarning
 from ldprl.privacy.noise_pairs import discrete_laplace_pair, gaussian_pair, laplace_pair
 from ldprl.privacy.profile import PrivacyProfile

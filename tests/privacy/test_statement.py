@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ldprl import Gaussian, InputError, Laplace, NoPrivacy, PrivacyWarning, Shape
-from ldprl.catalogue import MECHANISMS, build_mechanism
 from ldprl.privacy.accounting import gaussian_delta
+from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
 from ldprl.privacy.mechanism import Constants, CountingMechanism, Mechanism
 from ldprl.privacy.profile import PrivacyProfile
 from ldprl.privacy.sensitivity import l2_sensitivity_squared

@@ -11,7 +11,8 @@ import pytest
 
 from ldprl import Assignment, InputError, Shape, SubsetSelection, Trajectory
 from ldprl.assignment import Question, QuestionKind
-from ldprl.catalogue import build, build_mechanism
+from ldprl.catalogue import build
+from ldprl.privacy.catalogue import build_mechanism
 from ldprl.privacy.sampling import SeededSourceForTests, SystemSource
 from ldprl.privacy.subset_selection import LAYOUTS, LayoutName
 from ldprl.shape import IntArray

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ldprl import LDPEVI, Mechanism, Shape, SubsetSelection, TabularMDP, random_mdp, riverswim
-from ldprl.catalogue import MECHANISMS, build_mechanism
 from ldprl.learning.confidence import mixture_rates
+from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
 from ldprl.privacy.rows import RowLaw
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints

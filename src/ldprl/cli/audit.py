@@ -97,8 +97,8 @@ def _audit(
 ) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from ldprl.catalogue import build_mechanism
     from ldprl.privacy.audit import audit as attack_mechanism
+    from ldprl.privacy.catalogue import build_mechanism
     from ldprl.shape import Shape
 
     if name == "none":

@@ -40,7 +40,7 @@ def bounds(
     Upper bounds are LDP-OBI's, with the constants of the proof; rates have constant 1 and no
     logarithms.
     """
-    from ldprl.catalogue import MECHANISMS
+    from ldprl.privacy.catalogue import MECHANISMS
     from ldprl.privacy.mechanism import CountingMechanism
     from ldprl.shape import Shape
 
@@ -95,7 +95,7 @@ class Problem:
 
 def _upper(name: str, given: Problem) -> dict[str, Any]:
     from ldprl.bounds import regret_upper_bound
-    from ldprl.catalogue import build_mechanism
+    from ldprl.privacy.catalogue import build_mechanism
 
     constants = given.constants
     mechanism = build_mechanism(name, given.shape, given.epsilon, given.delta, constants=constants)

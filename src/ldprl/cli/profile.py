@@ -39,8 +39,8 @@ def profile(
 
     Each δ is proven not to be too small; the gap says by how much it can be too large.
     """
-    from ldprl.catalogue import build_mechanism
     from ldprl.errors import positive
+    from ldprl.privacy.catalogue import build_mechanism
     from ldprl.shape import Shape
 
     target, chance = positive("epsilon", decimal("epsilon", epsilon)), decimal("delta", delta)

@@ -33,7 +33,7 @@ def statement(
 
     What one report gives away at most, what several do, what is public and what is not protected.
     """
-    from ldprl.catalogue import build_mechanism
+    from ldprl.privacy.catalogue import build_mechanism
     from ldprl.privacy.statement import privacy_statement
     from ldprl.shape import Shape
 

@@ -8,8 +8,9 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ldprl.catalogue import LEARNERS, MECHANISMS
+from ldprl.catalogue import LEARNERS
 from ldprl.errors import InputError, one_of, positive, probability, real
+from ldprl.privacy.catalogue import MECHANISMS
 from ldprl.privacy.none import NoPrivacy
 from ldprl.simulation.schedule import schedule_from
 

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pyarrow as pa
 
-from ldprl.catalogue import build_mechanism
 from ldprl.mdp.specification import mdp_from
 from ldprl.paper.beyond.contenders import (
     BERNSTEIN,
@@ -40,6 +39,7 @@ from ldprl.paper.beyond.sweep import ON_THE_TREE
 from ldprl.paper.beyond.verdicts import verdicts
 from ldprl.paper.common.figure import Findings
 from ldprl.paper.common.words import at_epsilons, listing, number, percent, power
+from ldprl.privacy.catalogue import build_mechanism
 
 
 def findings(table: pa.Table) -> Findings:

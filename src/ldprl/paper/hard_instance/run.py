@@ -5,11 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 
 from ldprl.bounds import regret_lower_bound_ldp, regret_upper_bound
-from ldprl.catalogue import build_mechanism
 from ldprl.paper.common.curves import curves_of
 from ldprl.paper.common.laboratory import Laboratory
 from ldprl.paper.common.settings import ALPHA, BOTH_CONSTANTS, FAILURE_PROBABILITY
 from ldprl.paper.hard_instance.sweep import Point, cells_at, points
+from ldprl.privacy.catalogue import build_mechanism
 from ldprl.privacy.mechanism import Constants
 
 

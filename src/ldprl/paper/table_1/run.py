@@ -7,7 +7,6 @@ import warnings
 import pyarrow as pa
 
 from ldprl.bounds import regret_upper_bound, table_one
-from ldprl.catalogue import build_mechanism
 from ldprl.paper.common.laboratory import Laboratory
 from ldprl.paper.common.settings import (
     ALPHA,
@@ -17,6 +16,7 @@ from ldprl.paper.common.settings import (
     FAILURE_PROBABILITY,
 )
 from ldprl.paper.table_1.sweep import MECHANISMS, SHAPE
+from ldprl.privacy.catalogue import build_mechanism
 from ldprl.privacy.mechanism import Constants, PrivacyWarning
 
 
