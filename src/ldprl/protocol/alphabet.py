@@ -1,0 +1,125 @@
+"""What numbers a report may hold: a client stays within, and a server refuses the rest.
+
+Unbounded noise is cut where its tail is negligible (mass below 10⁻¹⁸ a counter), by the client,
+after privatizing: that is post-processing. So one report moves a sum by a known amount at most.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldprl.assignment import Assignment
+from ldprl.errors import InputError
+from ldprl.privacy.bits import BitMechanism
+from ldprl.privacy.bounded_noise import BoundedNoise
+from ldprl.privacy.gaussian import Gaussian
+from ldprl.privacy.laplace import Laplace
+from ldprl.privacy.mechanism import CountingMechanism, Mechanism
+from ldprl.privacy.subset_selection import SubsetSelection
+from ldprl.shape import Array, IntArray
+
+# e^{−45} < 3·10⁻²⁰; a discrete Gaussian has less than 10⁻³⁰ beyond 12 standard deviations.
+_LAPLACE_SCALES = 45
+_GAUSSIAN_DEVIATIONS = 12
+
+
+class Alphabet(ABC):
+    """The values of one report under one assignment."""
+
+    length: int
+    """How many counters a report adds to."""
+
+    @abstractmethod
+    def write(self, report: Array) -> list[int]:
+        """Return the values to send for a report that a mechanism made."""
+
+    @abstractmethod
+    def read(self, values: Sequence[int]) -> IntArray:
+        """Return what ``values`` add to the tally, or refuse them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counters(Alphabet):
+    """One whole number a counter, from ``low`` to ``high``."""
+
+    low: IntArray
+    high: IntArray
+
+    @property
+    def length(self) -> int:  # type: ignore[override]
+        """How many counters there are."""
+        return len(self.low)
+
+    def write(self, report: Array) -> list[int]:
+        """Return the counters, cut to the range."""
+        kept: list[int] = np.clip(report, self.low, self.high).astype(np.int64).tolist()
+        return kept
+
+    def read(self, values: Sequence[int]) -> IntArray:
+        """Return the counters, or refuse them."""
+        if len(values) != self.length:
+            raise InputError("values", f"{len(values)} of them", f"{self.length} whole numbers")
+        try:
+            counters = np.array(values, dtype=np.int64)
+        except OverflowError:
+            raise InputError("values", "a number beyond 64 bits", "smaller numbers") from None
+        outside = (counters < self.low) | (counters > self.high)
+        if outside.any():
+            place = int(np.argmax(outside))
+            expected = f"a whole number from {self.low[place]} to {self.high[place]}"
+            raise InputError(f"values[{place}]", int(counters[place]), expected)
+        return counters
+
+
+@dataclass(frozen=True)
+class Subset(Alphabet):
+    """Exactly ``size`` of the items 0, …, ``length`` − 1, in increasing order."""
+
+    length: int
+    size: int
+
+    def write(self, report: Array) -> list[int]:
+        """Return the items of a report that holds 1 for each of them."""
+        items: list[int] = np.flatnonzero(report).tolist()
+        return items
+
+    def read(self, values: Sequence[int]) -> IntArray:
+        """Return 1 for each item told, or refuse them."""
+        rising = all(first < second for first, second in itertools.pairwise(values))
+        if len(values) != self.size or not rising or values[0] < 0 or values[-1] >= self.length:
+            expected = f"{self.size} different items from 0 to {self.length - 1}, in order"
+            raise InputError("values", list(values)[:10], expected)
+        told = np.zeros(self.length, dtype=np.int64)
+        told[list(values)] = 1
+        return told
+
+
+def alphabet(mechanism: Mechanism, assignment: Assignment) -> Alphabet:
+    """Return what a report of ``mechanism`` under ``assignment`` may hold."""
+    if isinstance(mechanism, SubsetSelection) and assignment.question is not None:
+        oracle = mechanism.oracle(assignment.question.kind)
+        return Subset(oracle.items, oracle.size)
+    if isinstance(mechanism, CountingMechanism):
+        most = mechanism.layout.steps() * mechanism.layout.units()
+        if isinstance(mechanism, BitMechanism):
+            return Counters(np.zeros_like(most), mechanism.bits)
+        reach = _noise_reach(mechanism)
+        return Counters(np.full_like(most, -reach), most + reach)
+    raise InputError("mechanism", mechanism.name, "one that a client can draw")
+
+
+def _noise_reach(mechanism: CountingMechanism) -> int:
+    """Return how far noise may take a counter; deployments count rewards in whole units."""
+    if isinstance(mechanism, Laplace):
+        return math.ceil(_LAPLACE_SCALES * mechanism.scale)
+    if isinstance(mechanism, Gaussian):
+        return math.ceil(_GAUSSIAN_DEVIATIONS * mechanism.sigma)
+    if isinstance(mechanism, BoundedNoise):
+        return max(table.radius for table in mechanism.tables.values())
+    raise InputError("mechanism", mechanism.name, "one whose noise is known")
