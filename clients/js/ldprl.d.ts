@@ -1,0 +1,213 @@
+/** The user's side of an ldprl service. */
+
+/** Bad input, refused at the door: names the field, the value and what was expected. */
+export class InputError extends Error {
+  constructor(field: string, value: unknown, expected: string);
+  readonly field: string;
+  readonly value: unknown;
+  readonly expected: string;
+}
+
+/** A service that did not do what was asked of it. */
+export class ServiceError extends Error {
+  constructor(
+    message: string,
+    about?: { status?: number | null; reason?: string | null; later?: boolean },
+  );
+  /** The HTTP status; null if there was no answer at all. */
+  readonly status: number | null;
+  /** The machine-readable cause that the service gave, if any. */
+  readonly reason: string | null;
+  /** Whether the same request may succeed later. */
+  readonly later: boolean;
+}
+
+export interface Shape {
+  readonly states: number;
+  readonly actions: number;
+  readonly horizon: number;
+  readonly stepDependent: boolean;
+}
+
+export interface Labels {
+  readonly title: string;
+  readonly states: readonly string[];
+  readonly actions: readonly string[];
+  readonly reward: string;
+}
+
+export type MechanismName = "subset-selection" | "laplace" | "randomized-response";
+
+export interface Question {
+  readonly kind: "reward" | "transition" | "joint";
+  /** The step asked about, from 0. */
+  readonly step: number;
+}
+
+/** What a service hands to one user. */
+export interface Assignment {
+  readonly deployment: string;
+  readonly version: number;
+  readonly assignment: number;
+  /** Actions: `policy[step][state]`. */
+  readonly policy: readonly (readonly number[])[];
+  /** What to report about; null if the mechanism asks nothing. */
+  readonly question: Question | null;
+}
+
+/** An assignment together with the id that its report will have. */
+export interface IssuedAssignment extends Assignment {
+  readonly id: string;
+}
+
+/** What one user lived through: H of each, or none. It is never sent. */
+export interface Trajectory {
+  readonly states: readonly number[];
+  readonly actions: readonly number[];
+  /** Numbers from 0 to 1. */
+  readonly rewards: readonly number[];
+}
+
+/** The trajectory of a user who stopped early, did otherwise, or has nothing to tell. */
+export const NOTHING: Trajectory;
+
+/** Where random bits come from. */
+export interface RandomSource {
+  randomBytes(count: number): Uint8Array;
+}
+
+/** The platform's cryptographic generator. */
+export class SystemSource implements RandomSource {
+  randomBytes(count: number): Uint8Array;
+}
+
+/** A running service's frozen parameters, checked. */
+export interface Deployment {
+  readonly document: Readonly<Record<string, unknown>>;
+  /** SHA-256 of the document in canonical JSON, in hex. */
+  readonly digest: string;
+  readonly name: string;
+  readonly shape: Shape;
+  readonly mechanism: MechanismName;
+  /** A decimal string. */
+  readonly epsilon: string;
+  readonly labels: Labels;
+  /** Return the values to send for a user who received `assignment` and lived `trajectory`. */
+  privatize(trajectory: Trajectory, assignment: Assignment): number[];
+}
+
+/** Read a deployment's document; less privacy than its ε says, and another digest, are refused. */
+export function readDeployment(document: unknown, pinned?: string | null): Promise<Deployment>;
+
+/** Read an assignment and refuse what does not fit its deployment. */
+export function readAssignment(document: unknown, deployment: Deployment): Assignment;
+
+/** Write JSON with sorted keys and without spaces. */
+export function canonicalJson(value: unknown): string;
+
+/** Return the SHA-256 of the canonical JSON of `document`, in hex. */
+export function digestOf(document: unknown): Promise<string>;
+
+/** What an item of a subset report stands for; a field is there if it was asked about. */
+export interface Answer {
+  readonly state: number;
+  readonly reward?: 0 | 1;
+  readonly next?: number;
+}
+
+export interface Explanation {
+  readonly mechanism: MechanismName;
+  readonly epsilon: string;
+  /** How many lives could have produced the report: all that there are. */
+  readonly lives: bigint;
+  /** One less: all but the user's own. */
+  readonly others: bigint;
+  /** How many times as likely one life can be to have produced it as another; at most e^ε. */
+  readonly factor: number;
+  /** With subset selection: the question. */
+  readonly kind?: Question["kind"];
+  readonly step?: number;
+  /** With subset selection: how many answers there are. */
+  readonly possible?: number;
+  /** With subset selection: the answers in the report; null stands for nothing to tell. */
+  readonly answers?: readonly (Answer | null)[];
+  /** With subset selection: how many lives have one of them, and are `factor` times likelier. */
+  readonly likelier?: bigint;
+}
+
+/** Say how many lives could have produced a report, and how much likelier some are than others. */
+export function explain(
+  deployment: Deployment,
+  assignment: Assignment,
+  values: readonly number[],
+): Explanation;
+
+/** What localStorage has. */
+export interface Store {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+}
+
+/** One report, as written down. */
+export interface Entry {
+  readonly id: string;
+  /** Digest of the deployment. */
+  readonly deployment: string;
+  readonly epsilon: string;
+  /** The JSON that is sent, the same bytes each time. */
+  readonly body: string;
+  readonly status: "pending" | "counted" | "duplicate" | "refused";
+  /** Why it was refused. */
+  readonly cause?: string;
+}
+
+/** The user's own book of reports. */
+export class Ledger {
+  constructor(storage: Store, budget?: string | null);
+  readonly budget: string | null;
+  entries(): Entry[];
+  latest(deployment: string): Entry | null;
+  /** Return the ε spent, in all or on one deployment, as a decimal string. */
+  spent(deployment?: string | null): string;
+}
+
+export interface ClientOptions {
+  /** The deployment that the page was made for; any other is refused. */
+  digest?: string | null;
+  /** Where reports are kept; localStorage by default. */
+  storage?: Store;
+  /** The ε that all reports together may cost; without it, one report for each deployment. */
+  budget?: string | null;
+  fetch?: typeof fetch;
+  sleep?: (milliseconds: number) => Promise<unknown>;
+  /** How often to try before giving up; the report stays in the storage. */
+  attempts?: number;
+}
+
+/** What happened; null or undefined if the user stopped or did something else. */
+export type Outcome = { reward: number; next: number } | null | undefined;
+export type Step = (state: number, action: number, h: number) => Outcome | Promise<Outcome>;
+
+/** One user's part in a service. */
+export class Client {
+  constructor(url: string | URL, options?: ClientOptions);
+  readonly ledger: Ledger;
+  /** Return the service's deployment, fetched and checked once. */
+  deployment(): Promise<Deployment>;
+  /** Return a fresh assignment. */
+  assignment(): Promise<IssuedAssignment>;
+  /** Live through an episode from the state `start`. */
+  episode(assignment: Assignment, start: number, step: Step): Promise<Trajectory>;
+  /** Randomize a trajectory and write the report down, with its cost; nothing is sent. */
+  makeReport(
+    assignment: IssuedAssignment,
+    trajectory: Trajectory,
+    options?: { again?: boolean },
+  ): Promise<Entry>;
+  /** Send a report that is not settled yet. */
+  send(entry: Entry): Promise<Entry>;
+  /** Send what an earlier visit could not. */
+  resume(): Promise<Entry[]>;
+  /** Do all of it. */
+  participate(start: number, step: Step, options?: { again?: boolean }): Promise<Entry>;
+}

@@ -1,0 +1,152 @@
+// One user's part in a service: fetch, decide locally, tell one randomized answer, once.
+
+import { readAssignment } from "./assignment.js";
+import { hex } from "./canonical.js";
+import { readDeployment } from "./deployment.js";
+import { InputError, ServiceError, record, wholeNumber } from "./errors.js";
+import { Ledger } from "./ledger.js";
+import { SystemSource } from "./random.js";
+import { Transport } from "./transport.js";
+import { NOTHING, checkReward } from "./trajectory.js";
+
+const REPORT_ID_BYTES = 16;
+const FINAL_CAUSES = [
+  "malformed",
+  "too-large",
+  "other-deployment",
+  "unknown-version",
+  "expired-version",
+  "wrong-assignment",
+  "wrong-alphabet",
+];
+
+/** A user of the service at `url`. */
+export class Client {
+  #deployment = null;
+
+  /**
+   * `digest`: the deployment that the page was made for; any other is refused.
+   * `storage`: where reports are kept until they are acknowledged; localStorage by default.
+   * `budget`: the ε that all reports together may cost; without it, one for each deployment.
+   * `fetch`, `sleep`, `attempts`: how to call the service, and how often before giving up.
+   */
+  constructor(url, { digest = null, storage = defaultStorage(), budget = null, ...calls } = {}) {
+    this.digest = digest;
+    this.ledger = new Ledger(storage, budget);
+    this.transport = new Transport(url, calls);
+  }
+
+  /** Return the service's deployment, fetched and checked once. */
+  async deployment() {
+    if (this.#deployment === null) {
+      const answer = record("answer", await this.transport.get("/v1/deployment"));
+      this.#deployment = await readDeployment(answer.deployment, this.digest);
+    }
+    return this.#deployment;
+  }
+
+  /** Return a fresh assignment, and with it the id that its report will have. */
+  async assignment() {
+    const deployment = await this.deployment();
+    const id = hex(new SystemSource().randomBytes(REPORT_ID_BYTES));
+    const document = await this.transport.get(`/v1/policy?id=${id}`);
+    return { id, ...readAssignment(document, deployment) };
+  }
+
+  /**
+   * Live through an episode: `step(state, action, h)` resolves to { reward, next }, or to null if
+   * the user stops or does something else, which leaves nothing to tell.
+   */
+  async episode(assignment, start, step) {
+    const { states, horizon } = (await this.deployment()).shape;
+    const lived = { states: [], actions: [], rewards: [] };
+    let state = start;
+    for (let h = 0; h < horizon; h += 1) {
+      wholeNumber("state", state, 0, states - 1);
+      const action = assignment.policy[h][state];
+      const outcome = await step(state, action, h);
+      if (outcome === null || outcome === undefined) return NOTHING;
+      lived.states.push(state);
+      lived.actions.push(action);
+      lived.rewards.push(checkReward("reward", outcome.reward));
+      state = outcome.next;
+    }
+    return lived;
+  }
+
+  /**
+   * Randomize `trajectory`, write the report down with its cost, and return the ledger's entry. A
+   * deployment that has a report gets the same one, unless `again` and the budget allow another.
+   */
+  async makeReport(assignment, trajectory, { again = false } = {}) {
+    const deployment = await this.deployment();
+    const { id, version, assignment: index } = assignment;
+    const make = () => ({
+      id,
+      deployment: deployment.digest,
+      version,
+      assignment: index,
+      values: deployment.privatize(trajectory, assignment),
+    });
+    return this.ledger.report(deployment, id, make, { again });
+  }
+
+  /** Send a report that is not settled yet; the same bytes under the same id, however often. */
+  async send(entry) {
+    if (entry.status !== "pending") return entry;
+    let answer;
+    try {
+      answer = await this.transport.post("/v1/reports", entry.body);
+    } catch (error) {
+      if (!FINAL_CAUSES.includes(error.reason)) throw error;
+      return this.ledger.settle(entry, "refused", error.reason);
+    }
+    if (answer?.id !== entry.id || !["counted", "duplicate"].includes(answer.status)) {
+      throw new ServiceError("/v1/reports: the report was not acknowledged", { later: true });
+    }
+    return this.ledger.settle(entry, answer.status);
+  }
+
+  /** Send what an earlier visit could not, and return the settled entries. */
+  async resume() {
+    const { digest } = await this.deployment();
+    const entries = this.ledger.entries().filter((entry) => entry.deployment === digest);
+    const settled = [];
+    for (const entry of entries.filter(({ status }) => status === "pending")) {
+      settled.push(await this.send(entry));
+    }
+    return settled;
+  }
+
+  /**
+   * Do all of it: an episode from the state `start`, its report, and sending it. Whoever stops, and
+   * even a `step` that fails, still reports, so that taking part says nothing.
+   */
+  async participate(start, step, { again = false } = {}) {
+    const deployment = await this.deployment();
+    await this.resume();
+    const before = this.ledger.latest(deployment.digest);
+    if (before !== null && !again) return before;
+    this.ledger.refuseExcess(deployment);
+    const assignment = await this.assignment();
+    let trajectory = NOTHING;
+    let failure = null;
+    try {
+      trajectory = await this.episode(assignment, start, step);
+    } catch (error) {
+      failure = error;
+    }
+    const entry = await this.send(await this.makeReport(assignment, trajectory, { again }));
+    if (failure !== null) throw failure;
+    return entry;
+  }
+}
+
+function defaultStorage() {
+  try {
+    return globalThis.localStorage;
+  } catch {
+    // Browsers throw where a site may keep nothing.
+    throw new InputError("storage", null, "a store: this page has no localStorage");
+  }
+}

@@ -1,0 +1,82 @@
+// A running service's frozen parameters, and the digest by which a client knows them again.
+
+import { digestOf } from "./canonical.js";
+import { Laplace, RandomizedResponse } from "./counters.js";
+import { InputError, record, wholeNumber } from "./errors.js";
+import { decimal } from "./numbers.js";
+import { SystemSource } from "./random.js";
+import { SubsetSelection } from "./subset.js";
+import { checkTrajectory } from "./trajectory.js";
+
+const FORMAT = 1;
+const MECHANISMS = {
+  "subset-selection": SubsetSelection,
+  laplace: Laplace,
+  "randomized-response": RandomizedResponse,
+};
+
+/** What a client trusts a service with: read by `readDeployment` alone. */
+class Deployment {
+  constructor(document, digest) {
+    this.document = document;
+    this.digest = digest;
+    this.name = document.name;
+    this.shape = readShape(document.shape);
+    this.mechanism = document.mechanism;
+    this.epsilon = document.epsilon;
+    this.labels = readLabels(document.labels, this.shape);
+    const epsilon = decimal("epsilon", this.epsilon);
+    if (epsilon.top === 0n) throw new InputError("epsilon", this.epsilon, "a number > 0");
+    if (!Object.hasOwn(MECHANISMS, this.mechanism)) {
+      const known = Object.keys(MECHANISMS).join(", ");
+      throw new InputError("mechanism", this.mechanism, `one that this client has: ${known}`);
+    }
+    const randomizer = record("randomizer", document.randomizer);
+    this.randomizer = new MECHANISMS[this.mechanism](this.shape, epsilon, randomizer);
+  }
+
+  /** Return the values to send for a user who received `assignment` and lived `trajectory`. */
+  privatize(trajectory, assignment, source = new SystemSource()) {
+    checkTrajectory(trajectory, this.shape);
+    return this.randomizer.privatize(trajectory, assignment, source);
+  }
+}
+
+/**
+ * Read a deployment's document. Refused: another format, a mechanism that this client does not
+ * have, integers that are less private than ε, and another digest than the one `pinned`, if any.
+ */
+export async function readDeployment(document, pinned = null) {
+  if (record("deployment", document).format !== FORMAT) {
+    throw new InputError("deployment.format", document.format, `${FORMAT}`);
+  }
+  const digest = await digestOf(document);
+  if (pinned !== null && digest !== pinned) {
+    throw new InputError("deployment digest", digest, `${pinned}, which this page was made for`);
+  }
+  return new Deployment(document, digest);
+}
+
+function readShape(shape) {
+  record("shape", shape);
+  const size = (field) => wholeNumber(`shape.${field}`, shape[field], 1);
+  if (typeof shape.step_dependent !== "boolean") {
+    throw new InputError("shape.step_dependent", shape.step_dependent, "true or false");
+  }
+  return {
+    states: size("states"),
+    actions: size("actions"),
+    horizon: size("horizon"),
+    stepDependent: shape.step_dependent,
+  };
+}
+
+function readLabels(labels, shape) {
+  record("labels", labels);
+  for (const field of ["states", "actions"]) {
+    if (!Array.isArray(labels[field]) || labels[field].length !== shape[field]) {
+      throw new InputError(`labels.${field}`, labels[field], `${shape[field]} labels`);
+    }
+  }
+  return labels;
+}

@@ -1,0 +1,84 @@
+// Requests that are repeated until they are answered, never faster than the service asks for.
+
+import { ServiceError } from "./errors.js";
+import { SystemSource } from "./random.js";
+
+const FIRST_DELAY = 1_000;
+const LONGEST_DELAY = 60_000;
+const LONGEST_PATIENCE = 3_600_000;
+const ANSWER_WITHIN = 30_000;
+
+/** Calls one service. */
+export class Transport {
+  constructor(url, { fetch = globalThis.fetch, sleep = pause, attempts = 8 } = {}) {
+    this.url = String(url).replace(/\/+$/, "");
+    this.fetch = (...call) => fetch(...call);
+    this.sleep = sleep;
+    this.attempts = attempts;
+  }
+
+  /** Return the JSON of a GET. */
+  get(path) {
+    return this.#call(path, { cache: "no-store" });
+  }
+
+  /** Return the JSON that answers a POST of `body`; each attempt sends the same bytes. */
+  post(path, body) {
+    const headers = { "content-type": "application/json" };
+    return this.#call(path, { method: "POST", headers, body });
+  }
+
+  async #call(path, options) {
+    for (let attempt = 0; ; attempt += 1) {
+      const { answer, error, retryAfter } = await this.#once(path, options);
+      if (error === undefined) return answer;
+      if (!error.later || attempt + 1 >= this.attempts || retryAfter > LONGEST_PATIENCE)
+        throw error;
+      const delay = Math.min(FIRST_DELAY * 2 ** attempt, LONGEST_DELAY);
+      await this.sleep(retryAfter + delay * uniform());
+    }
+  }
+
+  async #once(path, options) {
+    let response;
+    let answer;
+    try {
+      const signal = AbortSignal.timeout(ANSWER_WITHIN);
+      const common = { credentials: "omit", referrerPolicy: "no-referrer", signal };
+      response = await this.fetch(this.url + path, { ...common, ...options });
+      answer = await response.json();
+    } catch (cause) {
+      // No answer, or one that is not the service's: a proxy's page, say.
+      const status = response?.status ?? null;
+      const later = status === null || response.ok || worthRepeating(status);
+      const error = new ServiceError(`${path}: ${cause.message}`, { status, later });
+      return { error, retryAfter: seconds(response) };
+    }
+    if (response.ok) return { answer };
+    const { status } = response;
+    const reason = answer?.cause ?? null;
+    const message = `${path}: ${status} ${reason ?? ""} ${answer?.detail ?? ""}`.trimEnd();
+    const error = new ServiceError(message, { status, reason, later: worthRepeating(status) });
+    return { error, retryAfter: seconds(response) };
+  }
+}
+
+function worthRepeating(status) {
+  return status === 408 || status === 425 || status === 429 || status >= 500;
+}
+
+/** Return what Retry-After asks for, in milliseconds; it is a number of seconds, or a date. */
+function seconds(response) {
+  const text = response?.headers.get("retry-after") ?? "";
+  const wait = /^\d+$/.test(text) ? 1_000 * Number(text) : Date.parse(text) - Date.now();
+  return Number.isNaN(wait) ? 0 : Math.max(wait, 0);
+}
+
+/** Return a number in [0, 1), so that clients that failed together do not come back together. */
+function uniform() {
+  return new SystemSource().shortWords(1)[0] / 2 ** 32;
+}
+
+function pause(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+import { Client, InputError, NOTHING, ServiceError } from "../ldprl.js";
+import { example } from "../testing/examples.js";
+import { MemoryStorage, ServiceForTests } from "../testing/service.js";
+
+const SERVICE = "https://service.example/";
+const lucky = async (state) => ({ reward: 1, next: (state + 1) % 3 });
+const down = () => {
+  throw new TypeError("network down");
+};
+const answer = (status, body, headers) => () => Response.json(body, { status, headers });
+
+let service;
+let storage;
+let waits;
+
+beforeEach(() => {
+  service = new ServiceForTests(example("words"));
+  storage = new MemoryStorage();
+  waits = [];
+});
+
+function client(options = {}) {
+  const sleep = async (milliseconds) => waits.push(milliseconds);
+  const { digest, fetch } = service;
+  return new Client(SERVICE, { digest, storage, fetch, sleep, ...options });
+}
+
+test("one user takes part, and what leaves is the report alone", async () => {
+  const entry = await client().participate(0, lucky);
+  assert.equal(entry.status, "counted");
+  assert.deepEqual(service.reports, [entry.body]);
+  const report = JSON.parse(entry.body);
+  const fields = ["id", "deployment", "version", "assignment", "values"];
+  assert.deepEqual(Object.keys(report), fields);
+  assert.match(report.id, /^[0-9a-f]{32}$/);
+  assert.equal(service.calls.find(({ path }) => path === "/v1/policy").id, report.id);
+  assert.equal(report.version, service.assigned.version);
+  assert.equal(report.values.length, service.document.randomizer.reward.size);
+  assert.ok(service.calls.every(({ credentials }) => credentials === "omit"));
+});
+
+test("the same bytes are sent until they are acknowledged, never faster than asked", async () => {
+  const one = client();
+  await one.deployment();
+  const issued = await one.assignment();
+  const entry = await one.makeReport(issued, NOTHING);
+  service.failures = [
+    down,
+    answer(503, { cause: "overloaded" }, { "retry-after": "7" }),
+    answer(
+      429,
+      { cause: "rate-limited" },
+      { "retry-after": new Date(Date.now() + 9e3).toUTCString() },
+    ),
+    () => new Response("<html>a proxy's page"),
+  ];
+  assert.equal((await one.send(entry)).status, "counted");
+  const bodies = service.calls.filter(({ method }) => method === "POST").map(({ body }) => body);
+  assert.deepEqual(new Set(bodies), new Set([entry.body]));
+  assert.equal(bodies.length, 5);
+  assert.ok(waits[0] >= 0 && waits[0] < 1_000);
+  assert.ok(waits[1] >= 7_000 && waits[1] < 9_000);
+  assert.ok(waits[2] > 7_000 && waits[2] < 13_000);
+  assert.ok(waits[3] >= 0 && waits[3] < 8_000);
+});
+
+test("a report that could not be sent is sent by the next visit, unchanged", async () => {
+  const first = client({ attempts: 2 });
+  await first.deployment();
+  const entry = await first.makeReport(await first.assignment(), NOTHING);
+  service.failures = [down, down];
+  await assert.rejects(first.send(entry), (error) => error instanceof ServiceError && error.later);
+  const lived = [];
+  const settled = await client().participate(0, async (state) => lived.push(state) && null);
+  assert.deepEqual([settled.body, settled.status], [entry.body, "counted"]);
+  assert.deepEqual([service.reports, lived], [[entry.body], []]);
+});
+
+test("a lost acknowledgement does not make a second report", async () => {
+  const one = client({ attempts: 1 });
+  const entry = await one.makeReport(await one.assignment(), NOTHING);
+  service.failures = [
+    async (url, options) => {
+      await service.fetch(url, options);
+      return down();
+    },
+  ];
+  await assert.rejects(one.send(entry), ServiceError);
+  const [settled] = await client().resume();
+  assert.equal(settled.status, "duplicate");
+  assert.equal(new Set(service.reports).size, 1);
+});
+
+test("a refusal is final and tells its cause; a proxy's refusal is not", async () => {
+  const one = client();
+  const entry = await one.makeReport(await one.assignment(), NOTHING);
+  service.failures = [answer(403, { error: "who are you?" })];
+  await assert.rejects(one.send(entry), (error) => error.status === 403);
+  assert.equal(one.ledger.latest(service.digest).status, "pending");
+  service.failures = [answer(410, { cause: "expired-version", detail: "too late" })];
+  const settled = await one.send(entry);
+  assert.deepEqual([settled.status, settled.cause], ["refused", "expired-version"]);
+  assert.equal((await one.participate(0, lucky)).status, "refused");
+  assert.equal(service.reports.length, 0);
+});
+
+test("a service that asks for hours is not waited for", async () => {
+  const one = client();
+  const entry = await one.makeReport(await one.assignment(), NOTHING);
+  service.failures = [answer(503, { cause: "paused" }, { "retry-after": "86400" })];
+  await assert.rejects(one.send(entry), (error) => error.reason === "paused");
+  assert.deepEqual(waits, []);
+});
+
+test("who stops, and whose step fails, reports nevertheless", async () => {
+  const told = [];
+  const listening = async () => {
+    storage = new MemoryStorage();
+    const one = client();
+    const deployment = await one.deployment();
+    deployment.privatize = (trajectory) => told.push(trajectory) && [0, 1];
+    return one;
+  };
+  await (await listening()).participate(0, async () => null);
+  const broken = async () => ({ reward: 2, next: 0 });
+  await assert.rejects((await listening()).participate(0, broken), InputError);
+  await assert.rejects((await listening()).participate(-1, lucky), InputError);
+  assert.deepEqual(told, [NOTHING, NOTHING, NOTHING]);
+  assert.equal(service.reports.length, 3);
+});
+
+test("an episode follows the policy and keeps what happened", async () => {
+  const one = client();
+  const issued = await one.assignment();
+  const lived = await one.episode(issued, 2, lucky);
+  assert.deepEqual(lived.states, [2, 0, 1, 2]);
+  assert.deepEqual(
+    lived.actions,
+    lived.states.map((state, h) => issued.policy[h][state]),
+  );
+  assert.deepEqual(lived.rewards, [1, 1, 1, 1]);
+});
+
+test("one report for a deployment, more only within a budget", async () => {
+  const one = client();
+  const entry = await one.participate(0, lucky);
+  assert.deepEqual(await one.participate(0, lucky), entry);
+  await assert.rejects(one.participate(0, lucky, { again: true }), (e) => e.field === "budget");
+  const rich = client({ budget: "5.9" });
+  const further = await rich.participate(0, lucky, { again: true });
+  assert.notEqual(further.id, entry.id);
+  assert.equal(rich.ledger.spent(), "4");
+  assert.equal(rich.ledger.spent(service.digest), "4");
+  assert.equal(rich.ledger.spent("another"), "0");
+  await assert.rejects(rich.participate(0, lucky, { again: true }), (e) => e.field === "epsilon");
+  assert.equal(service.reports.length, 2);
+});
+
+test("an assignment makes one report, however often it is asked for", async () => {
+  const one = client({ budget: "100" });
+  const issued = await one.assignment();
+  const entry = await one.makeReport(issued, NOTHING, { again: true });
+  assert.deepEqual(await one.makeReport(issued, NOTHING, { again: true }), entry);
+  assert.equal(one.ledger.spent(), "2");
+});
+
+test("a report is written down before anybody sees it", async () => {
+  const one = client();
+  const issued = await one.assignment();
+  storage.setItem = () => {
+    throw new Error("the store is full");
+  };
+  await assert.rejects(one.makeReport(issued, NOTHING), /full/);
+  await assert.rejects(one.participate(0, lucky), /full/);
+  assert.deepEqual(service.reports, []);
+});
+
+test("a damaged book is refused, not started anew", async () => {
+  storage.setItem("ldprl-ledger", '{"entries":');
+  await assert.rejects(client().participate(0, lucky), (error) => error.field === "storage");
+  assert.throws(
+    () => client({ storage: {} }),
+    (error) => error.field === "storage",
+  );
+});
+
+test("a deployment other than the pinned one is refused", async () => {
+  const other = client({ digest: "0".repeat(64) });
+  await assert.rejects(other.participate(0, lucky), (e) => e.field === "deployment digest");
+  assert.deepEqual(service.reports, []);
+});

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { InputError, canonicalJson, readAssignment, readDeployment } from "../ldprl.js";
+import { VECTORS, example } from "../testing/examples.js";
+
+const ALL = VECTORS.deployments.map(({ document }) => document);
+
+function refused(field) {
+  return (error) => error instanceof InputError && error.field.startsWith(field);
+}
+
+/** Return every way in which a document's integers can be made one step less private. */
+function weaker(document) {
+  const copies = [];
+  const change = (edit) => {
+    const copy = structuredClone(document);
+    edit(copy.randomizer);
+    copies.push(copy);
+  };
+  const add = (text, number) => String(BigInt(text) + number);
+  if (document.mechanism === "laplace") {
+    change((given) => (given.numerator = add(given.numerator, -1n)));
+    change((given) => (given.denominator = add(given.denominator, 1n)));
+  } else if (document.mechanism === "randomized-response") {
+    change((given) => (given.threshold = add(given.threshold, -1n)));
+  } else {
+    for (const kind of ["reward", "transition", "joint"]) {
+      if (!(kind in document.randomizer)) continue;
+      change((given) => (given[kind].threshold = add(given[kind].threshold, 1n)));
+      if (document.randomizer[kind].size > 1) change((given) => (given[kind].size -= 1));
+    }
+  }
+  return copies;
+}
+
+test("integers that are one step less private than ε are refused", async () => {
+  let tried = 0;
+  for (const document of ALL) {
+    await readDeployment(document);
+    for (const copy of weaker(document)) {
+      await assert.rejects(readDeployment(copy), refused("randomizer"), document.name);
+      tried += 1;
+    }
+  }
+  assert.ok(tried > ALL.length);
+});
+
+test("a randomizer that avoids the truth tells it too, and is refused", async () => {
+  for (const name of ["bits", "words"]) {
+    const { document } = example(name);
+    const given = name === "bits" ? document.randomizer : document.randomizer.reward;
+    for (const threshold of ["0", "1", String(2n ** 64n), String(2n ** 64n - 1n)]) {
+      given.threshold = threshold;
+      await assert.rejects(readDeployment(document), refused("randomizer"), threshold);
+    }
+  }
+});
+
+test("a set of more answers than there are is refused", async () => {
+  const { document } = example("words");
+  document.randomizer.reward.items += 1;
+  await assert.rejects(readDeployment(document), refused("randomizer.reward.items"));
+});
+
+test("more noise than ε asks for is taken", async () => {
+  const { document } = example("laplace");
+  document.randomizer.numerator = "50";
+  assert.equal((await readDeployment(document)).randomizer.reach, 2250);
+});
+
+test("other formats, mechanisms, digests and broken documents are refused by name", async () => {
+  const { document, digest } = example("words");
+  const other = (edit) => Object.assign(structuredClone(document), edit);
+  const cases = [
+    ["deployment.format", other({ format: 2 })],
+    ["deployment", []],
+    ["mechanism", other({ mechanism: "gaussian" })],
+    ["mechanism", other({ mechanism: "toString" })],
+    ["epsilon", other({ epsilon: 2 })],
+    ["epsilon", other({ epsilon: "0" })],
+    ["epsilon", other({ epsilon: "1e3" })],
+    ["shape.states", other({ shape: { ...document.shape, states: 0 } })],
+    ["shape.step_dependent", other({ shape: { ...document.shape, step_dependent: 1 } })],
+    ["labels.states", other({ labels: { ...document.labels, states: [] } })],
+    ["randomizer", other({ randomizer: null })],
+    ["randomizer.layout", other({ randomizer: { layout: "both" } })],
+    ["randomizer.reward", other({ randomizer: { layout: "separate" } })],
+    ["document", other({ first_epoch: 0.5 })],
+  ];
+  for (const [field, changed] of cases) {
+    await assert.rejects(readDeployment(changed), refused(field), field);
+  }
+  await assert.rejects(readDeployment(document, "0".repeat(64)), refused("deployment digest"));
+  await readDeployment(document, digest);
+});
+
+test("assignments that do not fit their deployment are refused", async () => {
+  for (const name of ["words", "laplace"]) {
+    const { document, reports } = example(name);
+    const deployment = await readDeployment(document);
+    const { assignment } = reports[0];
+    readAssignment(assignment, deployment);
+    const cases = [
+      ["deployment", { deployment: "0".repeat(64) }],
+      ["version", { version: -1 }],
+      ["assignment", { assignment: "0" }],
+      ["policy", { policy: assignment.policy.slice(1) }],
+      ["policy", { policy: assignment.policy.map((row) => row.map(() => 9)) }],
+      ["question", { question: { kind: "joint", step: 0 } }],
+      ["question", { question: { kind: "transition", step: 3 } }],
+    ];
+    for (const [field, edit] of cases) {
+      assert.throws(() => readAssignment({ ...assignment, ...edit }, deployment), refused(field));
+    }
+  }
+});
+
+test("trajectories that nobody can have are refused", async () => {
+  const { document, reports } = example("laplace");
+  const deployment = await readDeployment(document);
+  const assignment = readAssignment(reports[0].assignment, deployment);
+  const lived = { states: [0, 1], actions: [0, 1], rewards: [0, 1] };
+  deployment.privatize(lived, assignment);
+  for (const edit of [
+    { states: [0, 2] },
+    { actions: [0, -1] },
+    { rewards: [0, 1.5] },
+    { rewards: [0, NaN] },
+    { rewards: [0, "1"] },
+    { states: [0] },
+    { states: [0.5, 0] },
+  ]) {
+    assert.throws(() => deployment.privatize({ ...lived, ...edit }, assignment), refused("traj"));
+  }
+});
+
+test("canonical JSON sorts keys, and refuses what languages write differently", () => {
+  assert.equal(
+    canonicalJson({ b: [1, "é\n"], a: { d: null, c: true } }),
+    '{"a":{"c":true,"d":null},"b":[1,"é\\n"]}',
+  );
+  for (const value of [0.5, 2 ** 60, undefined, { é: 1 }, 1n]) {
+    assert.throws(() => canonicalJson(value), InputError);
+  }
+});

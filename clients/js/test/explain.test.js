@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { explain, readAssignment, readDeployment } from "../ldprl.js";
+import { VECTORS, example } from "../testing/examples.js";
+
+/** Return all lives: a state and a reward of 0 or 1 for each step. */
+function lives({ states, horizon }) {
+  let all = [[]];
+  for (let h = 0; h < horizon; h += 1) {
+    all = all.flatMap((life) =>
+      Array.from({ length: 2 * states }, (_, i) => [...life, { state: i >> 1, reward: i % 2 }]),
+    );
+  }
+  return all;
+}
+
+/** Whether a life has the answer, written down from the question's definition. */
+function has(life, { kind, step }, answer) {
+  if (answer === null || life[step].state !== answer.state) return false;
+  if (kind !== "transition" && life[step].reward !== answer.reward) return false;
+  return kind === "reward" || (life[step + 1]?.state ?? 0) === answer.next;
+}
+
+test("lives are counted as by counting them", async () => {
+  const asking = VECTORS.deployments.filter(({ document }) => "layout" in document.randomizer);
+  for (const { document, reports } of asking) {
+    const deployment = await readDeployment(document);
+    const all = lives(deployment.shape);
+    for (const { assignment, values } of reports) {
+      const issued = readAssignment(assignment, deployment);
+      const told = explain(deployment, issued, values);
+      assert.equal(told.lives, BigInt(all.length) + 1n);
+      const nothing = told.answers.includes(null) ? 1 : 0;
+      const counted = all.filter((life) => told.answers.some((a) => has(life, issued.question, a)));
+      assert.equal(told.likelier, BigInt(counted.length + nothing), document.name);
+    }
+  }
+});
+
+test("the factor is just below e^ε", async () => {
+  for (const [name, epsilon] of [
+    ["words", 2],
+    ["joint", 20],
+    ["one step", 0.37],
+  ]) {
+    const { document, reports } = example(name);
+    const deployment = await readDeployment(document);
+    const issued = readAssignment(reports[0].assignment, deployment);
+    const { factor } = explain(deployment, issued, reports[0].values);
+    // The threshold is rounded down by less than 1 of 2⁶⁴, which doubles do not see.
+    assert.ok(Math.abs(Math.log(factor) - epsilon) < 1e-9);
+  }
+});
+
+test("reports without a question could be everybody's", async () => {
+  const { document, reports } = example("bits");
+  const deployment = await readDeployment(document);
+  const issued = readAssignment(reports[0].assignment, deployment);
+  assert.deepEqual(explain(deployment, issued, reports[0].values), {
+    mechanism: "randomized-response",
+    epsilon: "2",
+    lives: 217n,
+    others: 216n,
+    factor: Math.exp(2),
+  });
+});

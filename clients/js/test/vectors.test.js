@@ -1,0 +1,17 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { VECTORS } from "../testing/examples.js";
+import { checkVectors } from "../testing/vectors.js";
+
+test("the same bytes make the same reports as in Python", async () => {
+  const { checked, failures } = await checkVectors(VECTORS);
+  assert.deepEqual(failures, []);
+  assert.ok(checked > 100);
+});
+
+test("a report that differs in one value would be noticed", async () => {
+  const changed = structuredClone(VECTORS);
+  changed.deployments[0].reports[0].values[0] += 1;
+  assert.equal((await checkVectors(changed)).failures.length, 1);
+});

@@ -1,0 +1,17 @@
+// Draws reports for the auditor: a JSON line in, a JSON line of so many reports out.
+
+import { createInterface } from "node:readline";
+
+import { readAssignment, readDeployment } from "../ldprl.js";
+import { SeededSourceForTests } from "./seeded-source.js";
+
+const [document] = process.argv.slice(2).map((text) => JSON.parse(text));
+const deployment = await readDeployment(document);
+const source = new SeededSourceForTests(0);
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { assignment, trajectory, count } = JSON.parse(line);
+  const issued = readAssignment(assignment, deployment);
+  const draw = () => deployment.privatize(trajectory, issued, source);
+  process.stdout.write(`${JSON.stringify(Array.from({ length: count }, draw))}\n`);
+}

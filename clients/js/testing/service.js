@@ -1,0 +1,46 @@
+// A service that lives in a page's memory: answers what the real one would.
+
+/** A store as localStorage is one, for as long as the test runs. */
+export class MemoryStorage {
+  items = new Map();
+
+  getItem(key) {
+    return this.items.get(key) ?? null;
+  }
+
+  setItem(key, value) {
+    this.items.set(key, String(value));
+  }
+}
+
+/** Serves one deployment; answers in `failures` are given first, a function each. */
+export class ServiceForTests {
+  calls = [];
+  reports = [];
+  failures = [];
+
+  constructor({ document, digest, reports }) {
+    this.document = document;
+    this.digest = digest;
+    this.assigned = reports[0].assignment;
+  }
+
+  fetch = async (url, options = {}) => {
+    const { pathname, searchParams } = new URL(url);
+    this.calls.push({ path: pathname, id: searchParams.get("id"), ...options });
+    const failure = this.failures.shift();
+    if (failure !== undefined) return failure(url, options);
+    if (pathname === "/v1/deployment") {
+      return Response.json({ digest: this.digest, deployment: this.document });
+    }
+    if (pathname === "/v1/policy") return Response.json(this.assigned);
+    return Response.json(this.#count(options.body));
+  };
+
+  #count(body) {
+    const { id } = JSON.parse(body);
+    const known = this.reports.some((report) => JSON.parse(report).id === id);
+    this.reports.push(body);
+    return { id, status: known ? "duplicate" : "counted" };
+  }
+}

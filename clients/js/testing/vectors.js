@@ -1,0 +1,40 @@
+// Runs the shared test vectors, in node and in browsers alike.
+
+import { digestOf, explain, readAssignment, readDeployment } from "../ldprl.js";
+import { discreteLaplace } from "../src/laplace.js";
+import { rewardBit } from "../src/trajectory.js";
+import { ReplayedSourceForTests } from "./replayed-source.js";
+
+const SAMPLERS = {
+  below_many: (source, { bound, count }) => source.belowMany(BigInt(bound), count),
+  discrete_laplace: (source, { numerator, denominator, count }) =>
+    discreteLaplace(source, { top: BigInt(numerator), bottom: BigInt(denominator) }, count),
+  reward_bit: (source, { reward }) => [rewardBit(source, reward)],
+};
+
+/** Return how many vectors were checked, and in words which of them came out differently. */
+export async function checkVectors({ samplers, deployments }) {
+  const result = { checked: 0, failures: [] };
+  const compare = (what, found, expected) => {
+    result.checked += 1;
+    const [got, wanted] = [JSON.stringify(found), JSON.stringify(expected)];
+    if (got !== wanted) result.failures.push(`${what}: ${got} instead of ${wanted}`);
+  };
+  for (const vector of samplers) {
+    const source = new ReplayedSourceForTests(vector.bytes);
+    const values = SAMPLERS[vector.call](source, vector).map(String);
+    compare(vector.call, [values, source.exhausted], [vector.values, true]);
+  }
+  for (const { document, digest, reports } of deployments) {
+    compare(`${document.name}: digest`, await digestOf(document), digest);
+    const deployment = await readDeployment(document, digest);
+    for (const { assignment, trajectory, bytes, values } of reports) {
+      const source = new ReplayedSourceForTests(bytes);
+      const issued = readAssignment(assignment, deployment);
+      const found = deployment.privatize(trajectory, issued, source);
+      compare(`${document.name}: report`, [found, source.exhausted], [values, true]);
+      explain(deployment, issued, found);
+    }
+  }
+  return result;
+}

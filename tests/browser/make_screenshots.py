@@ -1,0 +1,49 @@
+"""Draws the pages' pictures for the documentation: ``python -m tests.browser.make_screenshots``."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests.browser.conftest import program
+from tests.browser.served import WORLD, Served, Watched
+
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+USERS = 5000
+
+
+def dashboard(browser: Browser, served: Served) -> None:
+    with Watched(browser, viewport={"width": 1100, "height": 720}) as watched:
+        watched.page.goto(served.url)
+        expect(watched.page.locator("#live")).to_have_text("Live")
+        watched.page.screenshot(path=IMAGES / "dashboard.png")
+
+
+def demo_page(browser: Browser, served: Served) -> None:
+    with Watched(browser, viewport={"width": 1000, "height": 560}) as watched:
+        watched.page.goto(f"{served.url}/demo")
+        watched.live(WORLD.horizon)
+        watched.page.locator("#send").click()
+        expect(watched.page.locator("#sending")).to_contain_text("Counted")
+        watched.page.evaluate("scrollTo(0, 0)")
+        watched.page.screenshot(path=IMAGES / "demo-page.png")
+
+
+def main() -> None:
+    path = program("chromium", "chromium-browser", "google-chrome")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Served(Path(folder)) as served,
+        sync_playwright() as playwright,
+    ):
+        served.visited_by(USERS)
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        dashboard(browser, served)
+        demo_page(browser, served)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

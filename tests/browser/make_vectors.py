@@ -1,0 +1,176 @@
+"""Writes clients/js/test/vectors.json: random bytes in, values out, as Python has them.
+
+Run ``python -m tests.browser.make_vectors`` after a change of the format; clients in other
+languages must then agree with the new file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ldprl import Shape, Trajectory
+from ldprl.assignment import Assignment, Question
+from ldprl.privacy.sampling import discrete_laplace, round_to_grid
+from ldprl.protocol.alphabet import alphabet
+from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.labels import Labels
+from ldprl.protocol.messages import Issued
+from tests.browser.replayed import ReplayedSourceForTests
+
+VECTORS = Path(__file__).parents[2] / "clients" / "js" / "test" / "vectors.json"
+_STREAM = 200_000
+
+_WORDS = Labels('Žluťoučký kůň 🐎 "quoted" \\', ("低", "mid", "🎲"), ("buy", "sell"), "gain in €")
+DEPLOYMENTS = [
+    Deployment("words", Shape(3, 2, 4), "2", layout="separate", labels=_WORDS),
+    Deployment("joint", Shape(2, 2, 3), "20", layout="joint"),
+    Deployment("one step", Shape(5, 3, 1), "0.37", layout="separate"),
+    Deployment("one joint step", Shape(3, 2, 1), "0.37", layout="joint"),
+    Deployment("each step", Shape(4, 2, 3, step_dependent=True), "0.2", layout="separate"),
+    Deployment("one state", Shape(1, 2, 2), "700", layout="separate"),
+    Deployment("laplace", Shape(2, 2, 2), "2", "laplace"),
+    Deployment("laplace each step", Shape(2, 2, 3, step_dependent=True), "0.2", "laplace"),
+    Deployment("laplace alone", Shape(1, 1, 3), "0.37", "laplace"),
+    Deployment("laplace loud", Shape(2, 1, 1), "20", "laplace"),
+    # Scales whose numerators exceed 32 and 63 bits.
+    Deployment("laplace long", Shape(2, 1, 2), "0.123456789012345", "laplace"),
+    Deployment("laplace longest", Shape(2, 1, 4), "0.012345678901234567", "laplace"),
+    Deployment("bits", Shape(3, 2, 3), "2", "randomized-response"),
+    Deployment("bits loud", Shape(2, 2, 2), "20", "randomized-response"),
+    Deployment("bits each step", Shape(2, 2, 3, step_dependent=True), "0.2", "randomized-response"),
+    Deployment("bits of one step", Shape(2, 2, 1), "0.37", "randomized-response"),
+    Deployment("bits alone", Shape(1, 1, 3), "2", "randomized-response"),
+]
+"""Every mechanism that clients share, in shapes that leave out or double a block."""
+
+_REWARDS = [(0.0, 1.0), (0.1, 0.5), (5e-324, 1 - 2**-53), (1 / 3, 1e-9)]
+
+
+def vectors() -> dict[str, Any]:
+    """Return everything that the file holds."""
+    return {
+        "samplers": [*_below_many(), *_discrete_laplace(), *_reward_bits()],
+        "deployments": [
+            {
+                "document": deployment.document,
+                "digest": deployment.digest,
+                "reports": list(_reports(deployment)),
+            }
+            for deployment in DEPLOYMENTS
+        ],
+    }
+
+
+def text() -> str:
+    """Return the file's content, a line for each vector."""
+    lines = json.dumps(vectors(), ensure_ascii=False, separators=(",", ":"))
+    for opening in ('{"call":', '{"document":', '{"assignment":{'):
+        lines = lines.replace(opening, "\n" + opening)
+    return lines + "\n"
+
+
+def stream(name: str, first: bytes = b"") -> ReplayedSourceForTests:
+    """Return bytes that depend on ``name`` alone, after the ``first`` ones."""
+    return ReplayedSourceForTests(first + hashlib.shake_256(name.encode()).digest(_STREAM))
+
+
+def used(source: ReplayedSourceForTests) -> str:
+    """Return the bytes that were asked for, in hex."""
+    return source.content[: source.used].hex()
+
+
+def _below_many() -> Iterator[dict[str, Any]]:
+    bounds = [1, 2, 3, 10, 3628800, 2**31 + 1, 2**32 - 1, 2**32, 2**32 + 1]
+    bounds += [3 * 2**60, 2**63 - 1, 2**63, 2**63 + 1, 2**64, 10**30]
+    for bound in bounds:
+        # Zeros are drawn again by Lemire's rule; ones are too large for the shifted words.
+        for first in (b"", bytes(8), b"\xff" * 8):
+            source = stream(f"below {bound}", first)
+            values = [str(value) for value in source.below_many(bound, 5)]
+            yield {
+                "call": "below_many",
+                "bound": str(bound),
+                "count": 5,
+                "bytes": used(source),
+                "values": values,
+            }
+
+
+def _discrete_laplace() -> Iterator[dict[str, Any]]:
+    # 1000·10! < 2³², so 1000 draws 0 from below 10!: all of the first ten coins succeed.
+    long_run = bytes(3 * 8) + (1000).to_bytes(4, "little") * 6 + bytes(2 * 8)
+    scales = [Fraction(5), Fraction(29, 10), Fraction(1, 20), Fraction(10**12, 7)]
+    scales += [Fraction(10**18 + 1, 10**16), Fraction(10**20 + 1, 10**17)]
+    for scale in scales:
+        for first in (b"", long_run):
+            source = stream(f"laplace {scale}", first)
+            values = [str(value) for value in discrete_laplace(source, scale, 6)]
+            yield {
+                "call": "discrete_laplace",
+                "numerator": str(scale.numerator),
+                "denominator": str(scale.denominator),
+                "count": 6,
+                "bytes": used(source),
+                "values": values,
+            }
+
+
+def _reward_bits() -> Iterator[dict[str, Any]]:
+    for reward in (0.0, 1.0, 0.5, 0.75, 0.1, 1 / 3, 1e-9, 1 - 2**-53, 2**-1022, 5e-324):
+        for first in (b"", bytes(135), b"\xff" * 135):
+            source = stream(f"reward {reward}", first)
+            values = [str(round_to_grid(source, reward, 1))]
+            yield {"call": "reward_bit", "reward": reward, "bytes": used(source), "values": values}
+
+
+def _reports(deployment: Deployment) -> Iterator[dict[str, Any]]:
+    for index, assignment in enumerate(_assignments(deployment)):
+        mechanism = deployment.built
+        for number, trajectory in enumerate(_trajectories(deployment.shape, assignment)):
+            source = stream(f"{deployment.digest} {index} {number}")
+            report = mechanism.privatize(trajectory, assignment, source)
+            issued = Issued(deployment.digest, 7 + number, index, assignment)
+            yield {
+                "assignment": issued.document(),
+                "trajectory": {
+                    "states": list(trajectory.states),
+                    "actions": list(trajectory.actions),
+                    "rewards": list(trajectory.rewards),
+                },
+                "bytes": used(source),
+                "values": alphabet(mechanism, assignment).write(report),
+            }
+
+
+def _assignments(deployment: Deployment) -> Iterator[Assignment]:
+    shape = deployment.shape
+    steps, states = np.ogrid[: shape.horizon, : shape.states]
+    policy = (steps + 2 * states + 1) % shape.actions
+    asked = deployment.built.questions()
+    if not asked:
+        yield Assignment(policy)
+    for kind, step in asked:
+        yield Assignment(policy, question=Question(kind, step, np.ones(shape.states)))
+
+
+def _trajectories(shape: Shape, assignment: Assignment) -> Iterator[Trajectory]:
+    """Return users who follow the policy, one who leaves it in the end, and one who stopped."""
+    steps = range(shape.horizon)
+    for rewards in _REWARDS:
+        states = [(2 * h + len(str(rewards))) % shape.states for h in steps]
+        actions = [int(assignment.policy[h, states[h]]) for h in steps]
+        yield Trajectory(states, actions, [rewards[h % 2] for h in steps])
+    actions = [*actions[:-1], (actions[-1] + 1) % shape.actions]
+    yield Trajectory(states, actions, [1.0] * shape.horizon)
+    yield Trajectory.empty()
+
+
+if __name__ == "__main__":
+    VECTORS.write_text(text(), encoding="utf-8")

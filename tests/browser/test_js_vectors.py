@@ -1,0 +1,54 @@
+"""The shared vectors are what Python makes of their bytes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ldprl import Trajectory
+from ldprl.protocol.alphabet import alphabet
+from ldprl.protocol.deployment import Deployment, digest_of
+from ldprl.protocol.messages import Issued
+from tests.browser.make_vectors import VECTORS, text
+from tests.browser.replayed import ReplayedSourceForTests
+
+CASES = json.loads(VECTORS.read_text(encoding="utf-8"))["deployments"]
+
+
+def test_the_file_is_up_to_date() -> None:
+    assert VECTORS.read_text(encoding="utf-8") == text()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["document"]["name"]))
+def test_python_makes_the_same_reports(case: dict[str, Any]) -> None:
+    deployment = Deployment.from_document(case["document"])
+    assert deployment.digest == digest_of(case["document"]) == case["digest"]
+    for report in case["reports"]:
+        assignment = Issued.from_document(report["assignment"], deployment).assignment
+        source = ReplayedSourceForTests(bytes.fromhex(report["bytes"]))
+        trajectory = Trajectory(**report["trajectory"])
+        drawn = deployment.built.privatize(trajectory, assignment, source)
+        values = alphabet(deployment.built, assignment)
+        assert values.write(drawn) == report["values"]
+        assert source.used == len(source.content)
+        values.read(report["values"])
+
+
+def test_all_that_clients_share_is_covered() -> None:
+    documents = [case["document"] for case in CASES]
+    shared = {"subset-selection", "laplace", "randomized-response"}
+    assert {document["mechanism"] for document in documents} == shared
+    assert {document["epsilon"] for document in documents} >= {"0.2", "0.37", "2", "20"}
+    layouts = {document["randomizer"].get("layout") for document in documents}
+    assert layouts == {"separate", "joint", None}
+    for mechanism in shared:
+        reports = [
+            report["trajectory"]
+            for case in CASES
+            if case["document"]["mechanism"] == mechanism
+            for report in case["reports"]
+        ]
+        assert any(not trajectory["states"] for trajectory in reports)
+        assert any(0 < reward < 1 for trajectory in reports for reward in trajectory["rewards"])
