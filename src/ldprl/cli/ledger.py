@@ -56,13 +56,13 @@ def ledger(
 
 
 def _row(entry: Entry) -> dict[str, Any]:
-    state = "lost" if entry.lost else "unfinished" if entry.unfinished else "made"
+    made = "lost" if entry.lost else "unfinished" if entry.unfinished else "made"
     return {
         "id": entry.report_id,
         "deployment": entry.deployment,
         "epsilon": float(entry.cost.epsilon),
         "delta": float(entry.cost.delta),
-        "state": state,
+        "state": entry.answer or made,
         "bytes": len(entry.content or b""),
     }
 

@@ -5,6 +5,10 @@ its (ε, δ) is spent, and then its bytes. Each line is on disk before the next 
 
     spend written · report drawn · bytes written · bytes handed out
 
+Time may pass after the first line, in which the user lives through an episode: the report's id is
+known by then, and a service that asks a question picks it by that id. A third line may follow, that
+the service has answered; it costs nothing, and without it the bytes go out once more.
+
 Whatever moment the process or the machine dies at, nothing is counted too low:
 
 - before the first line is complete, nothing has been drawn;
@@ -44,7 +48,8 @@ _HEADER = b'{"ldprl ledger": 1}\n'
 class Entry:
     """One report: paid for, and made unless ``content`` is None.
 
-    A ``lost`` one may have been handed out, but its bytes are gone.
+    A ``lost`` one may have been handed out, but its bytes are gone. ``answer`` is what the service
+    said about it, if it is known.
     """
 
     report_id: str
@@ -52,6 +57,7 @@ class Entry:
     cost: Budget
     content: bytes | None = None
     lost: bool = False
+    answer: str | None = None
 
     @property
     def unfinished(self) -> bool:
@@ -100,24 +106,30 @@ class Ledger:
         again
             Ask for a further report, if the budget allows it.
         """
-        if not isinstance(deployment, str) or not deployment:
-            raise InputError("deployment", deployment, "a deployment's digest")
-        cost = Budget(guarantee.epsilon, guarantee.delta)
+        cost = _cost(deployment, guarantee)
         with self._opened() as file:
-            entries = self._recovered(file)
-            entry = next((e for e in reversed(entries) if e.deployment == deployment), None)
-            if entry is not None and entry.cost != cost:
-                expected = f"{entry.cost}, at which this deployment's reports are on file"
-                raise InputError("guarantee", str(cost), expected)
-            if entry is not None and entry.content is not None and not again:
-                return entry.report_id, entry.content
-            if entry is None or not entry.unfinished:
-                self._refuse_excess(entries, entry, cost, again=again)
-                entry = Entry(secrets.token_hex(16), deployment, cost)
-                _append(file, entry)
-            content = make_report()
-            _append(file, replace(entry, content=content))
-            return entry.report_id, content
+            entry = self._paid(file, deployment, cost, again=again)
+            return entry.report_id, _made(file, entry, make_report)
+
+    def reserve(self, deployment: str, guarantee: Guarantee, *, again: bool = False) -> Entry:
+        """Pay for a report that :meth:`complete` makes later; the id is known from now on.
+
+        Returns the deployment's report if it has one, and the same unfinished one until it is
+        completed: after a crash, call it in the same way but without ``again``.
+        """
+        cost = _cost(deployment, guarantee)
+        with self._opened() as file:
+            return self._paid(file, deployment, cost, again=again)
+
+    def complete(self, report_id: str, make_report: Callable[[], bytes]) -> bytes:
+        """Return the bytes of a report that is paid for, made now unless they are on file."""
+        with self._opened() as file:
+            return _made(file, self._known(file, report_id), make_report)
+
+    def settle(self, report_id: str, answer: str) -> None:
+        """Note what the service said to a report, so that it need not be sent again."""
+        with self._opened() as file:
+            _append(file, replace(self._known(file, report_id), answer=answer))
 
     def entries(self) -> list[Entry]:
         """Return all reports, in the order in which they were paid for."""
@@ -134,6 +146,26 @@ class Ledger:
         Of the past only each report's (ε, δ) is known, so the worst mechanism with it is assumed.
         """
         return spent_together([entry.cost for entry in self.entries()], delta)
+
+    def _paid(self, file: IO[bytes], deployment: str, cost: Budget, *, again: bool) -> Entry:
+        """Return the deployment's report, paid for now if there is none or a further one is due."""
+        entries = self._recovered(file)
+        entry = next((e for e in reversed(entries) if e.deployment == deployment), None)
+        if entry is not None and entry.cost != cost:
+            expected = f"{entry.cost}, at which this deployment's reports are on file"
+            raise InputError("guarantee", str(cost), expected)
+        if entry is not None and (entry.unfinished or (entry.content is not None and not again)):
+            return entry
+        self._refuse_excess(entries, entry, cost, again=again)
+        entry = Entry(secrets.token_hex(16), deployment, cost)
+        _append(file, entry)
+        return entry
+
+    def _known(self, file: IO[bytes], report_id: str) -> Entry:
+        for entry in self._recovered(file):
+            if entry.report_id == report_id:
+                return entry
+        raise InputError("report_id", report_id, "the id of a report that is paid for")
 
     def _refuse_excess(
         self, entries: list[Entry], before: Entry | None, cost: Budget, *, again: bool
@@ -197,8 +229,30 @@ class Ledger:
                     if known.unfinished:
                         entries[known.report_id] = replace(known, lost=True)
                 continue
+            if entry.answer is not None:
+                # Answered, so it was handed out, whether or not its bytes can still be read.
+                known = entries.get(entry.report_id, entry)
+                lost = known.content is None
+                entry = replace(known, answer=entry.answer, lost=lost)
             entries[entry.report_id] = entry
         return list(entries.values())
+
+
+def _cost(deployment: str, guarantee: Guarantee) -> Budget:
+    if not isinstance(deployment, str) or not deployment:
+        raise InputError("deployment", deployment, "a deployment's digest")
+    return Budget(guarantee.epsilon, guarantee.delta)
+
+
+def _made(file: IO[bytes], entry: Entry, make_report: Callable[[], bytes]) -> bytes:
+    """Return the bytes of ``entry``, made and written now if it is unfinished."""
+    if entry.lost:
+        raise InputError("report_id", entry.report_id, "a report whose bytes are not lost")
+    if entry.content is None:
+        entry = replace(entry, content=make_report())
+        _append(file, entry)
+    assert entry.content is not None
+    return entry.content
 
 
 def _append(file: IO[bytes], entry: Entry) -> None:
@@ -209,7 +263,9 @@ def _append(file: IO[bytes], entry: Entry) -> None:
         "epsilon": str(entry.cost.epsilon),
         "delta": str(entry.cost.delta),
     }
-    if entry.content is not None:
+    if entry.answer is not None:
+        line["answer"] = entry.answer
+    elif entry.content is not None:
         line["report"] = base64.b64encode(entry.content).decode()
     file.write(json.dumps(line).encode() + b"\n")
     _sync(file)
@@ -219,7 +275,7 @@ def _decoded(line: bytes) -> Entry:
     fields = json.loads(line)
     content = base64.b64decode(fields["report"], validate=True) if "report" in fields else None
     cost = Budget(fields["epsilon"], fields["delta"])
-    return Entry(fields["id"], fields["deployment"], cost, content)
+    return Entry(fields["id"], fields["deployment"], cost, content, answer=fields.get("answer"))
 
 
 def _sync(file: IO[bytes]) -> None:

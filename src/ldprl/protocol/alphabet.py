@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ from ldprl.shape import Array, IntArray
 _LAPLACE_SCALES = 45
 _GAUSSIAN_DEVIATIONS = 12
 
+Values = Sequence[int] | IntArray
+"""What a report holds: items, or counters."""
+
 
 class Alphabet(ABC):
     """The values of one report under one assignment."""
@@ -40,8 +44,16 @@ class Alphabet(ABC):
         """Return the values to send for a report that a mechanism made."""
 
     @abstractmethod
+    def admit(self, values: Sequence[int]) -> Values:
+        """Return ``values`` as :meth:`total` takes them, or refuse them."""
+
+    @abstractmethod
+    def total(self, reports: Sequence[Values]) -> IntArray:
+        """Return what admitted reports add to the tally."""
+
     def read(self, values: Sequence[int]) -> IntArray:
-        """Return what ``values`` add to the tally, or refuse them."""
+        """Return what one report adds to the tally, or refuse it."""
+        return self.total([self.admit(values)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +73,8 @@ class Counters(Alphabet):
         kept: list[int] = np.clip(report, self.low, self.high).astype(np.int64).tolist()
         return kept
 
-    def read(self, values: Sequence[int]) -> IntArray:
-        """Return the counters, or refuse them."""
+    def admit(self, values: Sequence[int]) -> IntArray:
+        """Return the counters as an array, or refuse them."""
         if len(values) != self.length:
             raise InputError("values", f"{len(values)} of them", f"{self.length} whole numbers")
         try:
@@ -75,6 +87,11 @@ class Counters(Alphabet):
             expected = f"a whole number from {self.low[place]} to {self.high[place]}"
             raise InputError(f"values[{place}]", int(counters[place]), expected)
         return counters
+
+    def total(self, reports: Sequence[Values]) -> IntArray:
+        """Return the sum, counter by counter."""
+        total: IntArray = np.asarray(reports, dtype=np.int64).sum(axis=0)
+        return total
 
 
 @dataclass(frozen=True)
@@ -89,15 +106,18 @@ class Subset(Alphabet):
         items: list[int] = np.flatnonzero(report).tolist()
         return items
 
-    def read(self, values: Sequence[int]) -> IntArray:
-        """Return 1 for each item told, or refuse them."""
-        rising = all(first < second for first, second in itertools.pairwise(values))
+    def admit(self, values: Sequence[int]) -> Sequence[int]:
+        """Return the items as they are, or refuse them."""
+        rising = all(map(operator.lt, values, values[1:]))
         if len(values) != self.size or not rising or values[0] < 0 or values[-1] >= self.length:
             expected = f"{self.size} different items from 0 to {self.length - 1}, in order"
             raise InputError("values", list(values)[:10], expected)
-        told = np.zeros(self.length, dtype=np.int64)
-        told[list(values)] = 1
-        return told
+        return values
+
+    def total(self, reports: Sequence[Values]) -> IntArray:
+        """Return how many reports tell each item."""
+        items = np.fromiter(itertools.chain.from_iterable(reports), dtype=np.int64)
+        return np.bincount(items, minlength=self.length).astype(np.int64, copy=False)
 
 
 def alphabet(mechanism: Mechanism, assignment: Assignment) -> Alphabet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -166,10 +167,10 @@ def epoch_length(epochs: str, users: int) -> int:
         if kind == "every":
             return whole_number("epochs", int(value), 1)
         if kind == "growth":
-            # In integers, so that every machine plans at the same count.
+            # In decimals, so that every machine plans at the same count.
             factor = Decimal(value)
             if factor > 0 and factor.is_finite():
-                return -int(-(factor * users) // 1)
+                return math.ceil(factor * users)
     except (ValueError, InvalidOperation):
         pass
     raise InputError("epochs", epochs, "'each', 'every:N' or 'growth:G' with a number > 0")

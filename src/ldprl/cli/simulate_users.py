@@ -1,0 +1,141 @@
+"""``ldprl simulate-users``: a crowd of simulated people with real clients, for a real service."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ldprl.cli.numbers import count
+from ldprl.cli.options import Json
+from ldprl.cli.show import number, show_json, show_line, show_table
+
+if TYPE_CHECKING:
+    from ldprl.simulation.crowd import Crowd
+
+_BETWEEN_UPDATES = 0.1
+_CURVE_ROWS = 8
+
+
+def simulate_users(
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where the service is.")],
+    users: Annotated[str, typer.Option(metavar="N", help="How many people take part.")],
+    mdp: Annotated[
+        str,
+        typer.Option(
+            metavar="WORLD",
+            help="The world they live in: demo, FILE.json, or as for `ldprl regret`.",
+        ),
+    ] = "demo",
+    concurrency: Annotated[
+        str, typer.Option(metavar="C", help="How many take part at the same time.")
+    ] = "8",
+    seed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I",
+            help="Pseudo-random lives and noise, for tests: gives no privacy. "
+            "\\[default: the system's generator]",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Let simulated people take part in a running service, and tell the regret.
+
+    Each of them fetches a policy under an id of its own, lives through an episode, randomizes it
+    and sends one report, as `ldprl.client` does for real people.
+    """
+    from ldprl.client import ClientError
+    from ldprl.client.client import served_digest
+    from ldprl.mdp.specification import mdp_from
+    from ldprl.simulation.crowd import Crowd
+
+    people = count("users", users, at_most=10**9)
+    at_once = count("concurrency", concurrency, at_most=1000)
+    origin = None if seed is None else count("seed", seed, at_least=0, at_most=2**63)
+    demo = str(files("ldprl") / "service" / "demo" / "world.json")
+    world = mdp_from(demo if mdp == "demo" else mdp)
+    if origin is not None:
+        print("warning: --seed makes pseudo-random noise, which hides nothing", file=sys.stderr)
+    try:
+        crowd = Crowd(url, served_digest(url), world, people, at_once, origin)
+        try:
+            with _progress_bar(people) as progress:
+                crowd.run(progress)
+        finally:
+            if as_json:
+                _show_json(crowd)
+            else:
+                _show_table(crowd, url)
+    except ClientError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+    if crowd.statuses["refused"] or crowd.statuses["unsent"]:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _progress_bar(users: int) -> Iterator[Callable[[int], None] | None]:
+    """Show on stderr how many have taken part, how fast, and how long it will take."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeRemaining
+
+    rate = TextColumn("{task.fields[rate]:,.0f} users/s")
+    columns = (BarColumn(), MofNCompleteColumn(), rate, TimeRemaining())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=users, rate=0.0)
+        started = time.monotonic()
+        shown = started
+
+        def update(done: int) -> None:
+            nonlocal shown
+            now = time.monotonic()
+            if now - shown >= _BETWEEN_UPDATES:
+                shown = now
+                bar.update(task, completed=done, rate=done / (now - started))
+
+        yield update
+
+
+def _show_json(crowd: Crowd) -> None:
+    points, curve = crowd.curve()
+    show_json(
+        {
+            "users": crowd.regret.users,
+            "counted": crowd.statuses["counted"],
+            "duplicate": crowd.statuses["duplicate"],
+            "unsent": crowd.statuses["unsent"],
+            "refused": dict(crowd.refused),
+            "seconds": crowd.seconds,
+            "checkpoints": points,
+            "regret": curve,
+        }
+    )
+
+
+def _show_table(crowd: Crowd, url: str) -> None:
+    done = crowd.regret.users
+    rows = [(status, f"{crowd.statuses[status]:,}") for status in ("counted", "duplicate")]
+    rows += [("unsent", f"{crowd.statuses['unsent']:,}")] if crowd.statuses["unsent"] else []
+    rows += [(f"refused: {cause}", f"{times:,}") for cause, times in crowd.refused.items()]
+    show_table(f"{done:,} users of {url}", ("reports", "number"), rows, right=("number",))
+    points, curve = crowd.curve()
+    pairs = list(zip(points, curve, strict=True))
+    shown = [pairs[-1 - index] for index in range(0, len(pairs), max(1, len(pairs) // _CURVE_ROWS))]
+    table = [(f"{at:,}", number(lost), number(lost / at)) for at, lost in reversed(shown)]
+    show_table(
+        "Regret of the policies that they were given",
+        ("users", "regret", "per user"),
+        table,
+        right=("users", "regret", "per user"),
+    )
+    show_line(f"{crowd.seconds:.1f} s, {done / max(crowd.seconds, 1e-9):,.0f} users/s")

@@ -1,0 +1,22 @@
+"""The user's side of a running service: fetch a policy, live by it, report in private.
+
+It needs numpy and the standard library alone.
+"""
+
+from ldprl.client.client import Client as Client
+from ldprl.client.episode import StopEpisode as StopEpisode
+from ldprl.client.errors import ClientError as ClientError
+from ldprl.client.errors import RefusedError as RefusedError
+from ldprl.client.errors import UnavailableError as UnavailableError
+from ldprl.client.errors import UnexpectedAnswerError as UnexpectedAnswerError
+from ldprl.client.outcome import Outcome as Outcome
+
+__all__ = [
+    "Client",
+    "ClientError",
+    "Outcome",
+    "RefusedError",
+    "StopEpisode",
+    "UnavailableError",
+    "UnexpectedAnswerError",
+]

@@ -1,0 +1,99 @@
+"""One kept-alive connection to one host, with a limit on everything that comes back."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from ldprl.client.errors import UnexpectedAnswerError
+from ldprl.errors import InputError
+
+LONGEST_BODY = 2**23
+"""How many bytes of an answer are read: far more than any policy has."""
+# An idle connection that the other end has closed shows in one of these ways.
+_STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: status, JSON (None where it is none), and how long to wait, if told."""
+
+    status: int
+    document: Any
+    retry_after: str | None
+
+
+class Connection:
+    """Sends requests to one host, and to no other: redirections are not followed.
+
+    Parameters
+    ----------
+    url
+        Where the service is: ``https://host[:port][/prefix]``. Certificates are verified.
+    timeout
+        Seconds that connecting, sending, and each wait for bytes may take; the whole of an
+        answer's body must be there within as many again.
+    """
+
+    def __init__(self, url: str, timeout: float) -> None:
+        parts = urlsplit(url)
+        kinds = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
+        if parts.scheme not in kinds or not parts.hostname or parts.query or parts.fragment:
+            raise InputError("url", url, "https://host[:port][/prefix]")
+        try:
+            port = parts.port
+        except ValueError:
+            raise InputError("url", url, "a port from 0 to 65535") from None
+        self._prefix = parts.path.rstrip("/")
+        self._timeout = timeout
+        # HTTPSConnection checks certificate and host name by default.
+        self._http = kinds[parts.scheme](parts.hostname, port, timeout=timeout)
+
+    def request(self, method: str, path: str, body: bytes | None = None) -> Answer:
+        """Return the answer; a connection that fails raises OSError or HTTPException."""
+        kept = self._http.sock is not None
+        try:
+            return self._exchange(method, path, body)
+        except _STALE:
+            self.close()
+            if not kept:
+                raise
+            # Every request of the protocol may be repeated: reports are known by their id.
+            return self._exchange(method, path, body)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connection; the next request opens another one."""
+        self._http.close()
+
+    def _exchange(self, method: str, path: str, body: bytes | None) -> Answer:
+        headers = {"Accept": "application/json"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        self._http.request(method, self._prefix + path, body, headers)
+        response = self._http.getresponse()
+        content = self._read(response)
+        try:
+            document = json.loads(content)
+        except (ValueError, RecursionError):
+            document = None
+        return Answer(response.status, document, response.headers.get("Retry-After"))
+
+    def _read(self, response: http.client.HTTPResponse) -> bytes:
+        deadline = time.monotonic() + self._timeout
+        content = bytearray()
+        while part := response.read1(2**16):
+            content += part
+            if len(content) > LONGEST_BODY:
+                raise UnexpectedAnswerError(f"an answer of more than {LONGEST_BODY} bytes")
+            if time.monotonic() > deadline:
+                raise TimeoutError("the answer came too slowly")
+        # read1 does not notice the end by itself, and the connection waits for it.
+        response.close()
+        return bytes(content)

@@ -1,0 +1,30 @@
+"""Stands in for a ledger where nobody's privacy is at stake."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+
+from ldprl.privacy.composition import Budget
+from ldprl.privacy.ledger import Entry
+from ldprl.privacy.mechanism import Guarantee
+
+
+class ForgetfulLedgerForTests:
+    """Remembers nothing, so that every report is a new user's. For simulated users only."""
+
+    def reserve(self, deployment: str, guarantee: Guarantee, *, again: bool = False) -> Entry:
+        """Return a report that nobody pays for."""
+        cost = Budget(guarantee.epsilon, guarantee.delta)
+        return Entry(secrets.token_hex(16), deployment, cost)
+
+    def complete(self, report_id: str, make_report: Callable[[], bytes]) -> bytes:
+        """Return the bytes, made now."""
+        return make_report()
+
+    def settle(self, report_id: str, answer: str) -> None:
+        """Forget the answer."""
+
+    def entries(self) -> list[Entry]:
+        """Return no reports."""
+        return []

@@ -1,0 +1,69 @@
+"""Try, wait, try again: exponential backoff with full jitter, within a stated time."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException
+
+from ldprl.client.connection import Answer
+from ldprl.client.errors import UnavailableError
+
+_FIRST_WAIT = 0.2
+_LONGEST_WAIT = 30.0
+# Too early to answer, too many requests; and whatever the server itself calls its own fault.
+_COME_BACK = (408, 425, 429)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to go on trying.
+
+    The n-th wait is uniform on [0, min(30 s, 0.2 s·2ⁿ)], so that clients that failed together do
+    not come back together. A ``Retry-After`` is waited for first.
+
+    Attributes
+    ----------
+    seconds
+        After this time no further attempt begins.
+    wait
+        How to let time pass.
+    """
+
+    seconds: float
+    wait: Callable[[float], object] = time.sleep
+
+    def until_answered(self, attempt: Callable[[], Answer]) -> Answer:
+        """Return the first answer that is not "later"; raise UnavailableError when time is up."""
+        deadline = time.monotonic() + self.seconds
+        longest = _FIRST_WAIT
+        while True:
+            try:
+                answer = attempt()
+            except (OSError, HTTPException) as error:
+                asked, why = 0.0, f"{type(error).__name__}: {error}"
+            else:
+                if answer.status < 500 and answer.status not in _COME_BACK:
+                    return answer
+                asked, why = _seconds(answer.retry_after), f"status {answer.status}"
+            pause = asked + random.uniform(0, longest)
+            if time.monotonic() + pause > deadline:
+                raise UnavailableError(f"no answer within {self.seconds:g} s (at last: {why})")
+            self.wait(pause)
+            longest = min(2 * longest, _LONGEST_WAIT)
+
+
+def _seconds(retry_after: str | None) -> float:
+    """Read Retry-After: seconds, or a date; what is neither asks for nothing."""
+    if retry_after is None:
+        return 0.0
+    if retry_after.isascii() and retry_after.isdigit():
+        return float(retry_after)
+    try:
+        return max(0.0, (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return 0.0

@@ -1,0 +1,48 @@
+"""The three calls that a client makes to a service, each tried until it is answered."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from ldprl.client.connection import Connection
+from ldprl.client.errors import UnexpectedAnswerError
+from ldprl.client.patience import Patience
+
+_LONGEST_NOTE = 300
+
+
+class Service:
+    """A service as a client sees it. What it says is checked by whoever asked."""
+
+    def __init__(self, connection: Connection, patience: Patience) -> None:
+        self.connection = connection
+        self.patience = patience
+
+    def deployment(self) -> object:
+        """Return the deployment's document."""
+        return self._get("/v1/deployment").get("deployment")
+
+    def policy(self, report_id: str) -> dict[str, Any]:
+        """Return the assignment that the service picked for this report."""
+        return self._get("/v1/policy?" + urlencode({"id": report_id}))
+
+    def send(self, report_id: str, report: bytes) -> str:
+        """Send a report; return ``counted``, ``duplicate``, or ``refused: cause: detail``."""
+        answer = self.patience.until_answered(
+            lambda: self.connection.request("POST", "/v1/reports", report)
+        )
+        said = answer.document if isinstance(answer.document, dict) else {}
+        status, cause = said.get("status"), said.get("cause")
+        if answer.status == 200 and said.get("id") == report_id:
+            if status in ("counted", "duplicate"):
+                return str(status)
+        elif 400 <= answer.status < 500 and isinstance(cause, str) and cause:
+            return f"refused: {cause}: {said.get('detail', '')}"[:_LONGEST_NOTE]
+        raise UnexpectedAnswerError(f"POST /v1/reports: status {answer.status}")
+
+    def _get(self, path: str) -> dict[str, Any]:
+        answer = self.patience.until_answered(lambda: self.connection.request("GET", path))
+        if answer.status != 200 or not isinstance(answer.document, dict):
+            raise UnexpectedAnswerError(f"GET {path.partition('?')[0]}: status {answer.status}")
+        return answer.document

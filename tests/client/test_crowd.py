@@ -1,0 +1,167 @@
+"""``ldprl simulate-users``: everybody takes part once, lives as the world has it, and is told."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ldprl
+from ldprl import random_mdp
+from ldprl.client import UnavailableError
+from ldprl.mdp.evaluation import regret
+from ldprl.mdp.tabular import TabularMDP
+from ldprl.simulation.crowd import Crowd, Life
+from tests.statistical.checks import TYPE_I, fit, together
+
+from .conftest import DEPLOYMENT, SHAPE
+from .fake import FakeService, refusal
+
+WORLD = random_mdp(SHAPE.states, SHAPE.actions, SHAPE.horizon, 7)
+
+
+def crowd_of(service: FakeService, users: int, **options: Any) -> Crowd:
+    return Crowd(service.url, DEPLOYMENT.digest, WORLD, users, **options)
+
+
+def test_everybody_has_an_id_of_their_own(service: FakeService) -> None:
+    told: list[int] = []
+    crowd = crowd_of(service, 60, concurrency=4)
+    crowd.run(told.append)
+    assert len(service.counted) == len(set(service.asked)) == 60
+    assert crowd.statuses == {"counted": 60}
+    assert told == list(range(1, 61))
+    assert service.connections <= 5, "connections are kept"
+
+
+def test_regret_is_that_of_the_policies_handed_out(service: FakeService) -> None:
+    crowd = crowd_of(service, 20, concurrency=2)
+    crowd.run()
+    points, curve = crowd.curve()
+    loss = regret(WORLD, service.plan[0].policy)
+    assert loss > 0
+    assert np.allclose(curve, loss * np.array(points))
+    assert points[-1] == 20
+
+
+def test_refusals_are_told_by_cause(service: FakeService) -> None:
+    crowd = crowd_of(service, 10, concurrency=1)
+    answer = service.answer
+
+    def refuse_some(method: str, path: str, body: bytes) -> Any:
+        if method == "POST" and len(service.bodies) % 3 == 0:
+            service.bodies.append(body)
+            return refusal(422, "wrong-alphabet")
+        return answer(method, path, body)
+
+    service.answer = refuse_some  # type: ignore[method-assign]
+    crowd.run()
+    assert crowd.refused == Counter({"wrong-alphabet": 4})
+    assert crowd.statuses == {"counted": 6, "refused": 4}
+    assert crowd.regret.users == 10, "who is refused has lived all the same"
+
+
+@pytest.mark.parametrize("each_step", [False, True])
+def test_lives_follow_the_world(each_step: bool) -> None:
+    """Type-I error 1e-6: χ² of starts, rewards and next states against the MDP's own rows."""
+    rng = np.random.default_rng(3)
+    shape = (3, 2, 2) if each_step else (2, 2)
+    rewards = rng.random(shape)
+    moves = rng.dirichlet(np.ones(2), shape)
+    mdp = TabularMDP(moves, rewards, 3, np.array([0.3, 0.7]), "bernoulli")
+    life = Life(mdp, np.random.default_rng(4))
+    lived = []
+    for _ in range(4000):
+        state = life.start()
+        row = [state]
+        for h in range(3):
+            reward, state = life.step(state, h % 2)
+            row += [int(reward), state]
+        lived.append(row)
+    table = np.array(lived)
+    values = np.arange(2)
+    pvalues = [fit(table[:, 0], values, mdp.initial)]
+    wrong = []
+    for h in range(3):
+        for state in range(2):
+            here = table[table[:, 2 * h] == state]
+            mean = mdp.step_rewards[h, state, h % 2]
+            row = mdp.step_transitions[h, state, h % 2]
+            pvalues.append(fit(here[:, 2 * h + 1], values, [1 - mean, mean]))
+            pvalues.append(fit(here[:, 2 * h + 2], values, row))
+            wrong.append(fit(here[:, 2 * h + 2], values, row[::-1]))
+    assert together(pvalues) > TYPE_I
+    assert together(wrong) < TYPE_I, "the mutant: next states swapped"
+
+
+def test_another_world_is_refused(service: FakeService) -> None:
+    with pytest.raises(ldprl.InputError, match="mdp = "):
+        Crowd(service.url, DEPLOYMENT.digest, random_mdp(2, 2, 3, 0), 5)
+
+
+def test_a_service_that_goes_away_sends_everybody_home(
+    service: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowd = crowd_of(service, 50, concurrency=3)
+    monkeypatch.setattr(service, "answer", lambda *_: refusal(503, "paused", "3600"), raising=True)
+    with pytest.raises(UnavailableError):
+        crowd.run()
+
+
+def command(service: FakeService, *arguments: str) -> list[str]:
+    program = "from ldprl.cli import main; main()"
+    world = ("--mdp", "random:3,2,3,7")
+    return [sys.executable, "-c", program, "simulate-users", service.url, *world, *arguments]
+
+
+def environment() -> dict[str, str]:
+    import os
+
+    return os.environ | {"PYTHONPATH": str(Path(ldprl.__file__).parents[1]), "NO_COLOR": "1"}
+
+
+def test_the_command(service: FakeService) -> None:
+    line = command(service, "--users", "30", "--seed", "1", "--json")
+    done = subprocess.run(line, env=environment(), capture_output=True, text=True, check=True)
+    assert done.stderr == "warning: --seed makes pseudo-random noise, which hides nothing\n"
+    told = json.loads(done.stdout)
+    assert {key: told[key] for key in ("users", "counted", "duplicate", "unsent", "refused")} == {
+        "users": 30,
+        "counted": 30,
+        "duplicate": 0,
+        "unsent": 0,
+        "refused": {},
+    }
+    assert len(told["regret"]) == len(told["checkpoints"])
+    shown = subprocess.run(
+        command(service, "--users", "30"),
+        env=environment(), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "Regret of the policies" in shown.stdout
+    assert shown.stderr == ""
+    assert len(service.counted) == 60
+
+
+def test_an_interrupt_tells_what_was_done_and_ends_quietly(service: FakeService) -> None:
+    line = command(service, "--users", "1000000", "--json")
+    process = subprocess.Popen(
+        line, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = threading.Timer(60, process.kill)
+    deadline.start()
+    while len(service.counted) < 20 and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    deadline.cancel()
+    assert (process.returncode, err) == (130, "")
+    assert 0 < json.loads(out)["users"] <= len(service.counted)

@@ -1,0 +1,243 @@
+"""Sending: the same id and the same bytes until they are answered, and never too eagerly."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ldprl import InputError, Ledger
+from ldprl.client import Client, RefusedError, UnavailableError, UnexpectedAnswerError
+from ldprl.client.connection import Answer
+from ldprl.client.forgetful import ForgetfulLedgerForTests
+from ldprl.client.patience import Patience, _seconds
+
+from .conftest import DEPLOYMENT, MakeClient, step
+from .fake import FakeService, refusal
+
+
+def after_the_policy(client: Client, service: FakeService, replies: list[Any]) -> Any:
+    """Take part, with these replies to the first reports sent."""
+
+    def start() -> int:
+        service.instead.extend(replies)
+        return 0
+
+    return client.take_part(start, step)
+
+
+def test_whatever_fails_for_now_is_tried_again_with_the_same_bytes(
+    service: FakeService, make_client: MakeClient, waits: list[float]
+) -> None:
+    later = [
+        refusal(429, "rate-limited", "1"),
+        refusal(503, "overloaded", "0"),
+        refusal(507, "storage-full"),
+        (500, {}, b"oops"),
+        (502, {}, b"<html>bad gateway</html>"),
+        refusal(408, "slow"),
+    ]
+    outcome = after_the_policy(make_client(), service, later)
+    assert outcome.status == "counted"
+    assert service.bodies == [outcome.report] * 7
+    assert len(service.counted) == 1
+    assert len(waits) == 6
+
+
+def test_an_answer_that_gets_lost_leaves_no_second_count(
+    service: FakeService, make_client: MakeClient
+) -> None:
+    """The service counts and the line goes dead: told "duplicate", the client is content."""
+    service.lost = 1
+    client = make_client()
+    outcome = client.take_part(0, step)
+    assert outcome.status == "duplicate"
+    assert len(service.counted) == 1
+    assert set(service.bodies) == {outcome.report}
+    assert client.resend() == []
+
+
+def test_a_refusal_with_a_cause_is_final(
+    service: FakeService, make_client: MakeClient, path: Path
+) -> None:
+    client = make_client()
+    for _ in range(2):
+        with pytest.raises(RefusedError, match="expired-version: so") as refused:
+            after_the_policy(client, service, [refusal(410, "expired-version")])
+        outcome = refused.value.outcome
+        assert (outcome.cause, outcome.detail) == ("expired-version", "so expired-version")
+        assert outcome.report == service.bodies[0]
+    assert len(service.bodies) == 1, "the ledger knows, and the service is not asked again"
+    assert client.resend() == []
+    assert Ledger(path).spent().epsilon == 1.0
+
+
+def test_a_refused_report_does_not_hold_up_the_others(
+    service: FakeService, make_client: MakeClient, path: Path
+) -> None:
+    from ldprl import Budget
+
+    client = make_client(ledger=Ledger(path, Budget(3)))
+    for _ in range(3):
+        client.take_part(0, step, again=True, send=False)
+    service.instead.append(refusal(422, "unknown-version"))
+    outcomes = client.resend()
+    assert [outcome.status for outcome in outcomes] == ["refused", "counted", "counted"]
+    assert outcomes[0].cause == "unknown-version"
+    assert client.resend() == []
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        (404, {}, b"<html>"),
+        (301, {"Location": "https://elsewhere.example/v1/reports"}, b""),
+        (200, {}, b'{"id":"0","status":"counted"}'),
+        (200, {}, b"{}"),
+    ],
+)
+def test_an_answer_that_is_none_leaves_the_report_unsent(
+    service: FakeService, make_client: MakeClient, reply: Any
+) -> None:
+    client = make_client()
+    with pytest.raises(UnexpectedAnswerError):
+        after_the_policy(client, service, [reply])
+    (outcome,) = client.resend()
+    assert outcome.status == "counted"
+    assert set(service.bodies) == {outcome.report}
+
+
+def test_a_service_out_of_reach_leaves_the_report_for_later(
+    service: FakeService, make_client: MakeClient, path: Path
+) -> None:
+    client = make_client()
+    outcome = after_the_policy(client, service, [refusal(503, "paused", "3600")])
+    assert (outcome.status, len(service.bodies)) == ("unsent", 1)
+    (entry,) = Ledger(path).entries()
+    assert (entry.content, entry.answer) == (outcome.report, None)
+    # As after a restart of the app: another client, the same ledger.
+    (sent,) = make_client().resend()
+    assert (sent.status, sent.report_id) == ("counted", outcome.report_id)
+    assert set(service.bodies) == {outcome.report}
+    (entry,) = Ledger(path).entries()
+    assert entry.answer == "counted"
+
+
+def test_no_service_no_policy_and_nothing_lived(path: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        client = Client(url, digest=DEPLOYMENT.digest, ledger=path, patience=0.5)
+        started = time.monotonic()
+        with pytest.raises(UnavailableError, match=r"no answer within 0\.5 s \(at last: Conn"):
+            client.take_part(0, lambda *_: pytest.fail("nothing is lived"))
+        assert time.monotonic() - started < 2
+    assert not path.exists()
+
+
+def test_a_service_that_never_answers_is_given_up(path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        client = Client(url, digest=DEPLOYMENT.digest, ledger=path, patience=0.1, timeout=0.2)
+        with pytest.raises(UnavailableError, match="timed out"):
+            client.take_part(0, step)
+        client.close()
+
+
+def test_a_service_that_dribbles_is_given_up(path: Path) -> None:
+    """One byte now and then keeps every single wait short; the whole must be in time too."""
+    stop = threading.Event()
+
+    def dribble(server: socket.socket) -> None:
+        line, _ = server.accept()
+        with line:
+            line.recv(2**16)
+            line.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+            while not stop.wait(0.05):
+                line.sendall(b" ")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=dribble, args=(server,), daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        client = Client(url, digest=DEPLOYMENT.digest, ledger=path, patience=0.01, timeout=0.3)
+        with pytest.raises(UnavailableError, match="too slowly"):
+            client.take_part(0, step)
+        stop.set()
+        thread.join(5)
+
+
+def test_a_connection_that_was_closed_in_between_is_opened_again(
+    service: FakeService, make_client: MakeClient, waits: list[float]
+) -> None:
+    client = make_client(ledger=ForgetfulLedgerForTests())
+    assert client.take_part(0, step).status == "counted"
+    service.instead.append(None)
+    assert client.take_part(0, step).status == "counted"
+    assert (waits, service.connections) == ([], 2)
+
+
+def answers(*statuses: int, retry_after: str | None = None) -> Any:
+    given = iter(statuses)
+    return lambda: Answer(next(given), None, retry_after)
+
+
+def test_waits_double_and_are_spread_evenly() -> None:
+    """The n-th wait is uniform on [0, 0.2·2ⁿ]: 2,000 of them average to the middle of it.
+
+    With variance 1/12 the mean of 2,000 uniforms has the standard deviation 0.0065, so 0.04 is more
+    than six of them: the six means are all within with probability 1 − 4·10⁻⁹.
+    """
+    rounds = []
+    for _ in range(2000):
+        waits: list[float] = []
+        Patience(1000.0, waits.append).until_answered(answers(*[503] * 6, 200))
+        rounds.append(waits)
+    for n, column in enumerate(zip(*rounds, strict=True)):
+        longest = 0.2 * 2**n
+        assert 0 <= min(column) <= max(column) <= longest
+        assert 0.46 * longest < sum(column) / 2000 < 0.54 * longest
+
+
+def test_retry_after_is_waited_for() -> None:
+    waits: list[float] = []
+    Patience(1000.0, waits.append).until_answered(answers(503, 429, 200, retry_after="7"))
+    assert all(7 <= wait <= 8 for wait in waits)
+    assert len(waits) == 2
+
+
+def test_no_waiting_beyond_the_time_there_is() -> None:
+    waits: list[float] = []
+    with pytest.raises(UnavailableError, match=r"within 5 s \(at last: status 503"):
+        Patience(5.0, waits.append).until_answered(answers(503, retry_after="6"))
+    assert waits == []
+
+
+def test_retry_after_may_be_a_date() -> None:
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    past = format_datetime(datetime.now(UTC) - timedelta(seconds=30), usegmt=True)
+    assert 28 < _seconds(soon) <= 30
+    assert [_seconds(text) for text in (past, "soon", "-5", "", None)] == [0.0] * 5
+
+
+@pytest.mark.parametrize(
+    "url", ["", "example.com", "ftp://example.com", "http://", "https://h:99999", "https://h/?a=1"]
+)
+def test_a_url_is_asked_for(url: str, path: Path) -> None:
+    with pytest.raises(InputError, match="url = "):
+        Client(url, digest=DEPLOYMENT.digest, ledger=path)
+
+
+def test_certificates_are_verified(path: Path) -> None:
+    import ssl
+
+    client = Client("https://localhost", digest=DEPLOYMENT.digest, ledger=path)
+    context: ssl.SSLContext = client._service.connection._http._context
+    assert context.verify_mode == ssl.CERT_REQUIRED
+    assert context.check_hostname

@@ -1,0 +1,22 @@
+"""Deployments of every kind."""
+
+from __future__ import annotations
+
+from ldprl import Shape
+from ldprl.protocol.deployment import MECHANISMS, Deployment
+
+SHAPE = Shape(3, 2, 4)
+APPROXIMATE = ("gaussian", "bounded-noise")
+
+
+def deployment(mechanism: str, epsilon: str = "1.5", shape: Shape = SHAPE) -> Deployment:
+    delta = "0.01" if mechanism in APPROXIMATE else "0"
+    return Deployment("tests", shape, epsilon, mechanism=mechanism, delta=delta)
+
+
+EVERY = {name: deployment(name) for name in MECHANISMS}
+EVERY["each step"] = deployment("subset-selection", shape=Shape(3, 2, 4, step_dependent=True))
+EVERY["joint"] = Deployment("tests", SHAPE, "1.5", layout="joint")
+EVERY["separate"] = Deployment("tests", SHAPE, "1.5", layout="separate")
+EVERY["one step"] = deployment("subset-selection", shape=Shape(2, 2, 1))
+EVERY["laplace, each step"] = deployment("laplace", shape=Shape(3, 2, 4, step_dependent=True))

@@ -1,0 +1,205 @@
+"""A deployment: read, written, known again by its digest, and refused by the field."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ldprl import InputError, Shape
+from ldprl.protocol.deployment import Deployment, decimal_text, digest_of, epoch_length
+from ldprl.protocol.labels import Labels
+
+from .deployments import EVERY
+
+TOML: dict[str, Any] = {
+    "name": "clinic",
+    "states": 3,
+    "actions": 2,
+    "horizon": 4,
+    "epsilon": 2,
+    "labels": {"title": "Zürich · ☤", "states": ["ill", "so-so", "well"]},
+}
+
+
+def test_the_document_is_stable() -> None:
+    """Written out by hand: whatever changes this changes every deployment in the field."""
+    written = (
+        '{"delta":"0","epochs":"growth:0.1","epsilon":"2","failure_probability":"0.1",'
+        '"first_epoch":100,"format":1,'
+        '"labels":{"actions":["action 0","action 1"],"reward":"reward",'
+        '"states":["ill","so-so","well"],"title":"Zürich · ☤"},'
+        '"learner":"ldp-evi","mechanism":"laplace","name":"clinic",'
+        '"randomizer":{"denominator":"1","numerator":"11"},"report_window_hours":168,'
+        '"shape":{"actions":2,"horizon":4,"states":3,"step_dependent":false}}'
+    )
+    found = Deployment.from_toml(TOML | {"mechanism": "laplace"})
+    text = json.dumps(found.document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    assert text == written
+    assert found.digest == hashlib.sha256(written.encode("utf-8")).hexdigest()
+
+
+def test_the_order_of_keys_does_not_matter() -> None:
+    document = EVERY["laplace"].document
+    assert digest_of(dict(reversed(document.items()))) == EVERY["laplace"].digest
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_there_and_back(kind: str) -> None:
+    deployment = EVERY[kind]
+    sent = json.loads(json.dumps(deployment.document))
+    found = Deployment.from_document(sent)
+    assert found.digest == deployment.digest
+    assert found.document == deployment.document
+    assert found.built.guarantee == deployment.built.guarantee
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_no_floats_and_no_large_numbers(kind: str) -> None:
+    """Every language reads 53-bit integers and strings in the same way, and nothing else."""
+    for _, value in leaves(EVERY[kind].document):
+        assert isinstance(value, str | bool) or (isinstance(value, int) and abs(value) < 2**53)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_every_field_changes_the_digest(kind: str) -> None:
+    document = EVERY[kind].document
+    seen = {digest_of(document)}
+    places = list(leaves(document))
+    for place, value in places:
+        seen.add(digest_of(changed(document, place, value)))
+    assert len(seen) == len(places) + 1
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_randomizer_that_is_not_what_epsilon_asks_for_is_refused(kind: str) -> None:
+    document = EVERY[kind].document
+    for place, value in leaves(document["randomizer"], ("randomizer",)):
+        if place != ("randomizer", "layout"):
+            with pytest.raises(InputError, match=r"deployment\.randomizer"):
+                Deployment.from_document(changed(document, place, value))
+
+
+def test_a_layout_is_part_of_the_deployment() -> None:
+    assert EVERY["joint"].digest != EVERY["separate"].digest
+    assert EVERY["subset-selection"].digest in (EVERY["joint"].digest, EVERY["separate"].digest)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "a\nb"}, "name"),
+        ({"states": 0}, "states"),
+        ({"states": True}, "states"),
+        ({"horizon": 2.5}, "horizon"),
+        ({"step_dependent": 1}, "step_dependent"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"epsilon": "two"}, "epsilon"),
+        ({"epsilon": "nan"}, "epsilon"),
+        ({"epsilon": "inf"}, "epsilon"),
+        ({"epsilon": True}, "epsilon"),
+        ({"epsilon": [1]}, "epsilon"),
+        ({"delta": 1}, "delta"),
+        ({"mechanism": "none"}, "mechanism"),
+        ({"mechanism": "shuffle"}, "mechanism"),
+        ({"mechanism": "gaussian"}, "delta"),
+        ({"mechanism": "laplace", "layout": "joint"}, "layout"),
+        ({"layout": "both"}, "layout"),
+        ({"learner": "ucb-vi"}, "learner"),
+        ({"learner": "ldp-psrl"}, "learner"),
+        ({"failure_probability": 0}, "failure_probability"),
+        ({"epochs": "sometimes"}, "epochs"),
+        ({"epochs": "every:0"}, "epochs"),
+        ({"epochs": "growth:-1"}, "epochs"),
+        ({"epochs": "growth:inf"}, "epochs"),
+        ({"first_epoch": 0}, "first_epoch"),
+        ({"report_window_hours": 0.5}, "report_window_hours"),
+        ({"labels": "none"}, "labels"),
+        ({"labels": {"state": ["a"]}}, "labels key"),
+        ({"labels": {"states": ["a"]}}, "labels.states"),
+        ({"labels": {"states": ["a", "b", "b"]}}, "labels.states"),
+        ({"labels": {"actions": "no"}}, "labels.actions"),
+        ({"labels": {"title": "x" * 201}}, "labels.title"),
+        ({"constants": "paper"}, "deployment key"),
+    ],
+)
+def test_what_is_refused_is_named(change: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Deployment.from_toml(TOML | change)
+    assert refused.value.field == field
+
+
+@pytest.mark.parametrize("missing", ["name", "epsilon", "states", "actions", "horizon"])
+def test_what_is_missing_is_named(missing: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Deployment.from_toml({key: value for key, value in TOML.items() if key != missing})
+    assert refused.value.field == missing
+
+
+@pytest.mark.parametrize(
+    "document",
+    [None, [], "text", {}, {"format": 2}, {"format": 1}, {"format": 1, "shape": []}],
+)
+def test_what_is_no_document_is_refused(document: object) -> None:
+    with pytest.raises(InputError, match="deployment = "):
+        Deployment.from_document(document)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [(2, "2"), ("2.0", "2"), (2.0, "2"), ("0.10", "0.1"), (1e-9, "0.000000001"), ("1e2", "100")],
+)
+def test_a_number_has_one_spelling(given: object, text: str) -> None:
+    assert decimal_text("epsilon", given) == text
+
+
+def test_one_spelling_one_digest() -> None:
+    spellings = ("2", "2.0", "2.00", "0.2e1", 2, 2.0)
+    assert len({Deployment.from_toml(TOML | {"epsilon": one}).digest for one in spellings}) == 1
+
+
+def test_epochs() -> None:
+    assert [epoch_length("each", users) for users in (0, 10)] == [1, 1]
+    assert [epoch_length("every:50", users) for users in (0, 10)] == [50, 50]
+    assert [epoch_length("growth:0.1", users) for users in (0, 1, 30, 31)] == [0, 1, 3, 4]
+    # 0.07 is not a binary fraction: in floating point 0.07·100 is a little more than 7.
+    assert (epoch_length("growth:0.07", 100), math.ceil(0.07 * 100)) == (7, 8)
+
+
+def test_plans_are_never_closer_than_the_first_epoch() -> None:
+    deployment = Deployment("a", Shape(2, 2, 2), "1", first_epoch=100)
+    assert [deployment.next_plan_at(users) for users in (0, 500, 5000)] == [100, 600, 5500]
+
+
+def test_labels_stand_in_for_missing_words() -> None:
+    shape = Shape(2, 1, 1)
+    shown = Labels(states=("a", "b")).document(shape)
+    assert (shown["states"], shown["actions"]) == (["a", "b"], ["action 0"])
+
+
+def leaves(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Yield where every string and number of a document is, and what it is."""
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(item, (*place, key))
+    else:
+        yield place, value
+
+
+def changed(document: dict[str, Any], place: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    """Return a copy with a slightly different value at ``place``."""
+    result = copy.deepcopy(document)
+    inner: Any = result
+    for key in place[:-1]:
+        inner = inner[key]
+    if isinstance(value, bool):
+        inner[place[-1]] = not value
+    else:
+        inner[place[-1]] = value + ("1" if isinstance(value, str) else 1)
+    return result

@@ -1,0 +1,22 @@
+"""The user's side of the protocol needs numpy and the standard library alone."""
+
+from __future__ import annotations
+
+import sys
+
+import ldprl.client
+import ldprl.protocol
+from tests.privacy.test_imports import loaded_by, modules_of
+
+
+def test_client_and_protocol_need_numpy_alone() -> None:
+    names = modules_of(ldprl.protocol) + modules_of(ldprl.client)
+    assert {"ldprl.protocol.alphabet", "ldprl.client.client"} <= set(names)
+    before = loaded_by("pass")
+    loaded = loaded_by("\n".join(f"import {name}" for name in names)) - before
+    tops = {name.partition(".")[0] for name in loaded}
+    assert tops - sys.stdlib_module_names == {"numpy", "ldprl"}
+    packages = {name.split(".")[1] for name in loaded if name.startswith("ldprl.")}
+    assert packages == {
+        "assignment", "client", "errors", "privacy", "protocol", "shape", "statistics"
+    }  # fmt: skip

@@ -1,0 +1,110 @@
+"""Assignments and reports over the wire: there and back, or refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ldprl import Assignment, InputError
+from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.messages import REPORT_ID, Issued, report_document
+
+from .deployments import EVERY
+
+
+def assignments(deployment: Deployment) -> list[Assignment]:
+    shape = deployment.shape
+    policy = np.arange(shape.horizon * shape.states) % shape.actions
+    table = policy.reshape(shape.horizon, shape.states)
+    return list(deployment.built.ask((Assignment(table),)))
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_there_and_back(kind: str) -> None:
+    deployment = EVERY[kind]
+    for index, assignment in enumerate(assignments(deployment)):
+        issued = Issued(deployment.digest, 7, index, assignment)
+        found = Issued.from_document(json.loads(json.dumps(issued.document())), deployment)
+        assert found.document() == issued.document()
+        assert np.array_equal(found.assignment.policy, assignment.policy)
+        if assignment.question is not None:
+            assert found.assignment.question is not None
+            asked = found.assignment.question
+            assert (asked.kind, asked.step) == (assignment.question.kind, assignment.question.step)
+
+
+def test_weights_and_shares_stay_with_the_service() -> None:
+    deployment = EVERY["subset-selection"]
+    document = Issued(deployment.digest, 1, 0, assignments(deployment)[0]).document()
+    assert sorted(document) == ["assignment", "deployment", "policy", "question", "version"]
+    assert sorted(document["question"]) == ["kind", "step"]
+
+
+def test_a_report_holds_five_things() -> None:
+    deployment = EVERY["laplace"]
+    issued = Issued(deployment.digest, 7, 0, assignments(deployment)[0])
+    assert report_document("0" * 32, issued, [1, -2]) == {
+        "id": "0" * 32,
+        "deployment": deployment.digest,
+        "version": 7,
+        "assignment": 0,
+        "values": [1, -2],
+    }
+
+
+CHANGES: list[tuple[dict[str, Any], str]] = [
+    ({"deployment": "0" * 64}, "deployment"),
+    ({"deployment": None}, "deployment"),
+    ({"version": "1"}, "version"),
+    ({"version": True}, "version"),
+    ({"version": -1}, "version"),
+    ({"assignment": 1.0}, "assignment"),
+    ({"policy": None}, "policy"),
+    ({"policy": [[0, 0, 0]] * 3}, "policy"),
+    ({"policy": [[0, 0]] * 4}, "policy"),
+    ({"policy": [[0, 0, 2]] * 4}, "policy"),
+    ({"policy": [[0, 0, -1]] * 4}, "policy"),
+    ({"policy": [[0, 0, True]] * 4}, "policy"),
+    ({"policy": [[0, 0, 0.0]] * 4}, "policy"),
+    ({"policy": [0, 0, 0, 0]}, "policy"),
+    ({"question": None}, "question"),
+    ({"question": []}, "question"),
+    ({"question": {"kind": "salary", "step": 0}}, "question.kind"),
+    ({"question": {"kind": "reward", "step": -1}}, "question.step"),
+    ({"question": {"kind": "reward", "step": 4}}, "question"),
+    ({"question": {"kind": "transition", "step": 3}}, "question"),
+    ({"question": {"kind": "joint", "step": 0}}, "question"),
+]
+
+
+@pytest.mark.parametrize(("change", "field"), CHANGES)
+def test_what_does_not_fit_is_named(change: dict[str, Any], field: str) -> None:
+    deployment = EVERY["separate"]
+    document = Issued(deployment.digest, 1, 0, assignments(deployment)[0]).document()
+    with pytest.raises(InputError) as refused:
+        Issued.from_document(document | change, deployment)
+    assert refused.value.field == field
+
+
+def test_a_question_where_none_is_asked() -> None:
+    deployment = EVERY["laplace"]
+    document = Issued(deployment.digest, 1, 0, assignments(deployment)[0]).document()
+    with pytest.raises(InputError, match=r"question = .*no question"):
+        Issued.from_document(document | {"question": {"kind": "reward", "step": 0}}, deployment)
+
+
+@pytest.mark.parametrize("document", [None, [], 3, "policy"])
+def test_what_is_no_assignment(document: object) -> None:
+    with pytest.raises(InputError, match="assignment = "):
+        Issued.from_document(document, EVERY["laplace"])
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [("0" * 32, True), ("0" * 31, False), ("0" * 33, False), ("A" * 32, False), ("g" * 32, False)],
+)
+def test_ids(text: str, fits: bool) -> None:
+    assert bool(REPORT_ID.fullmatch(text)) == fits
