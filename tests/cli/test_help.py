@@ -17,7 +17,7 @@ from ldprl.simulation.schedule import schedule_from
 
 from .conftest import Run
 
-COMMANDS = ("regret", "bounds", "mechanisms", "learners")
+COMMANDS = ("regret", "bounds", "audit", "profile", "statement", "mechanisms", "learners")
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(ldprl.__file__).parents[1])}
 
 

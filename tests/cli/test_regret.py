@@ -123,6 +123,17 @@ def test_without_json_there_is_a_table(run: Run) -> None:
         assert word in outcome.out
 
 
+def test_joint_privacy_is_told_apart_from_local(run: Run) -> None:
+    line = f"{SMALL} --learner pucb --epsilon 2"
+    assert "joint, ε = 2: the service sees true data" in run(line).out
+    assert run(f"{line} --json").json["guarantee"] == {
+        "epsilon": None,
+        "delta": 0.0,
+        "joint_epsilon": 2.0,
+    }
+    assert "joint" not in run(f"{SMALL} --epsilon 2").out
+
+
 def test_a_warning_is_one_line_on_stderr_and_json_stays_pure(run: Run) -> None:
     line = f"{SMALL} --mechanism gaussian --constants paper --epsilon 20 --delta 0.1 --json"
     outcome = run(line)

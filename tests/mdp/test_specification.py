@@ -20,6 +20,7 @@ from ldprl.mdp.specification import FORMS, count
         ("hard-tree:15,3,8,1e8,0.5", hard_tree(15, 3, 8, 10**8, 0.5).mdp),
         ("hard-tree:15,3,8,100000000,5e-1", hard_tree(15, 3, 8, 10**8, 0.5).mdp),
         ("riverswim: 6, 2e1", riverswim(6, 20)),
+        ("gym:FrozenLake-v1,9", TabularMDP.from_gymnasium("FrozenLake-v1", 9)),
     ],
 )
 def test_names_a_family_member(text: str, mdp: TabularMDP) -> None:
@@ -39,7 +40,7 @@ def test_reads_a_file_by_any_name(tmp_path: Path) -> None:
     [
         ("rivrswim:6,20", "mdp family", "did you mean 'riverswim'?"),
         ("hardtree:15,3,8,100,1", "mdp family", "did you mean 'hard-tree'?"),
-        ("", "mdp family", "one of random, riverswim, grid, hard-tree"),
+        ("", "mdp family", "one of random, riverswim, grid, hard-tree, gym"),
         ("x" * 10_000, "mdp family", "one of"),
         ("missing.json", "MDP file", "No such file"),
         ("random", "mdp", "random:S,A,H,SEED"),
@@ -47,6 +48,9 @@ def test_reads_a_file_by_any_name(tmp_path: Path) -> None:
         ("riverswim:6,20,1", "mdp", "riverswim:S,H"),
         ("grid:3", "mdp", "grid:ROWS,COLUMNS,H"),
         ("hard-tree:15,3,8", "mdp", "hard-tree:S,A,H,K,EPSILON"),
+        ("gym:FrozenLake-v1", "mdp", "gym:ENV,H"),
+        ("gym:FrozenLak-v1,5", "env", "Did you mean: `FrozenLake`"),
+        ("gym:FrozenLake-v1,x", "H", "whole number"),
         ("random:2,2,2,", "SEED", "whole number"),
         ("random:2.5,2,2,0", "S", "whole number"),
         ("random:nan,2,2,0", "S", "whole number"),
@@ -77,4 +81,5 @@ def test_forms_list_all_families() -> None:
         "riverswim",
         "grid",
         "hard-tree",
+        "gym",
     ]

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import sys
 
+_EXTRAS = {
+    "gymnasium": "gymnasium",
+    "ray": "cluster",
+    **dict.fromkeys(
+        ("httptools", "msgspec", "psycopg", "starlette", "uvicorn", "uvloop"), "service"
+    ),
+}
+"""Which extra brings a package that is missing, if it is not simulation."""
+
 
 def main() -> None:
     """Run the ``ldprl`` command."""
@@ -14,7 +23,8 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         if (missing.name or "ldprl").startswith("ldprl"):
             raise
-        hint = "pip install 'ldprl[simulation]'"
+        extra = _EXTRAS.get(missing.name or "", "simulation")
+        hint = f"pip install 'ldprl[{extra}]'"
         print(f"error: {missing.name} is not installed: {hint}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:

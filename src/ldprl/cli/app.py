@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import ldprl
+from ldprl.cli.advise import advise
 from ldprl.cli.audit import audit
 from ldprl.cli.bounds import bounds
+from ldprl.cli.doctor import doctor
 from ldprl.cli.ledger import ledger
 from ldprl.cli.names import learners, mechanisms
 from ldprl.cli.profile import profile
 from ldprl.cli.regret import regret
 from ldprl.cli.reproduce import reproduce
 from ldprl.cli.run import run
+from ldprl.cli.serve import admin_token, serve
+from ldprl.cli.simulate_users import simulate_users
 from ldprl.cli.statement import statement
 from ldprl.errors import InputError
 
+# Typer carries its own copy of click, and shows of it only what people are to raise.
+_UsageError: type[Any] = typer.BadParameter.__mro__[1]
+
 
 class Door(TyperGroup):
-    """Turns an :class:`InputError` into one line and exit code 2, a warning into one line."""
+    """Turns what is refused or cannot be parsed into one line and exit code 2; a warning too."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the user named."""
@@ -38,6 +46,11 @@ class Door(TyperGroup):
                 hint = f" (see {option})" if option in known else ""
                 print(f"error: {error}{hint}", file=sys.stderr)
                 raise typer.Exit(2) from None
+            except _UsageError as error:
+                reason = error.format_message().rstrip(".")
+                words = ["ldprl", ctx.invoked_subcommand, "--help"]
+                print(f"error: {reason} (see {' '.join(filter(None, words))})", file=sys.stderr)
+                raise typer.Exit(2) from None
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -47,7 +60,6 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 app = typer.Typer(
     cls=Door,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -72,44 +84,54 @@ def ldprl_command(
     A user's trajectory becomes a private report; reports become sums; sums become a policy; the
     policy goes back to the users. What that costs is regret: **regret** simulates it,
     **bounds** says what theory promises and forbids.
+
+    **ldprl COMMAND --help** ends with an example; **--json** makes output that programs can read.
     """
 
 
-_SEE, _CHECK, _LIST = "Simulate and compute", "Check the privacy", "What there is"
-app.command(
-    rich_help_panel=_SEE,
-    epilog="Example: **ldprl regret --mdp riverswim:4,6 --mechanism gaussian --epsilon 2"
-    " --delta 0.01 --episodes 1e6 --runs 5 --json**",
-)(regret)
-app.command(
-    rich_help_panel=_SEE,
-    epilog="Example: **ldprl bounds --states 6 --actions 2 --horizon 8 --episodes 1e8"
-    " --epsilon 1**",
-)(bounds)
-app.command(
-    rich_help_panel=_SEE,
-    epilog="Example: **ldprl run examples/experiments/privacy_levels.toml --out out/levels**",
-)(run)
-app.command(
-    rich_help_panel=_SEE,
-    epilog="Example: **ldprl reproduce regret shuffle --episodes 1e6 --runs 5 --out out/figures**",
-)(reproduce)
-app.command(
-    rich_help_panel=_CHECK,
-    epilog="Example: **ldprl audit --mechanism laplace --states 2 --actions 2 --horizon 2"
-    " --epsilon 1 --samples 1e4 --json**",
-)(audit)
-app.command(
-    rich_help_panel=_CHECK,
-    epilog="Example: **ldprl profile --epsilon 2 --delta 0.01**",
-)(profile)
-app.command(
-    rich_help_panel=_CHECK,
-    epilog="Example: **ldprl statement --mechanism laplace --states 6 --actions 2 --horizon 8"
-    " --epsilon 1**",
-)(statement)
-app.command(rich_help_panel=_CHECK, epilog="Example: **ldprl ledger reports.ledger --json**")(
-    ledger
+# Panels are shown in the order in which they first come up.
+_DECIDE, _SEE, _CHECK, _SERVE, _LIST = (
+    "Decide",
+    "Simulate and compute",
+    "Check the privacy",
+    "Serve",
+    "What there is",
 )
-app.command(rich_help_panel=_LIST, epilog="Example: **ldprl mechanisms --json**")(mechanisms)
-app.command(rich_help_panel=_LIST, epilog="Example: **ldprl learners --json**")(learners)
+
+
+def _add(panel: str, command: Callable[..., None], example: str) -> None:
+    app.command(rich_help_panel=panel, epilog=f"Example: **ldprl {example}**")(command)
+
+
+_add(_DECIDE, advise, "advise --states 4 --actions 2 --horizon 3 --users 1e6 --epsilon 1")
+_add(
+    _SEE,
+    regret,
+    "regret --mdp riverswim:4,6 --mechanism gaussian --epsilon 2 --delta 0.01 --episodes 1e6"
+    " --runs 5 --json",
+)
+_add(_SEE, bounds, "bounds --states 6 --actions 2 --horizon 8 --episodes 1e8 --epsilon 1")
+_add(_SEE, run, "run examples/experiments/privacy_levels.toml --out out/levels")
+_add(_SEE, reproduce, "reproduce regret shuffle --episodes 1e6 --runs 5 --out out/figures")
+_add(
+    _CHECK,
+    audit,
+    "audit --mechanism laplace --states 2 --actions 2 --horizon 2 --epsilon 1 --samples 1e4 --json",
+)
+_add(_CHECK, profile, "profile --epsilon 2 --delta 0.01")
+_add(
+    _CHECK,
+    statement,
+    "statement --mechanism laplace --states 6 --actions 2 --horizon 8 --epsilon 1",
+)
+_add(_CHECK, ledger, "ledger reports.ledger --json")
+_add(
+    _SERVE,
+    serve,
+    "serve --deployment clinic.toml --database postgresql://ldprl@localhost/clinic --workers 4",
+)
+_add(_SERVE, simulate_users, "simulate-users http://127.0.0.1:8000 --users 1e4 --mdp demo")
+_add(_SERVE, admin_token, "admin-token --json")
+_add(_LIST, mechanisms, "mechanisms --json")
+_add(_LIST, learners, "learners --json")
+_add(_LIST, doctor, "doctor")

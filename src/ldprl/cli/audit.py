@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from ldprl.cli.completion import mechanism_names
 from ldprl.cli.names import private_mechanisms
 from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import ConstantsName, Json
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
 
 def audit(
     mechanism: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What to attack; see `ldprl mechanisms`.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What to attack; see `ldprl mechanisms`.",
+            autocompletion=mechanism_names,
+        ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Attack every mechanism.")] = False,
     states: Annotated[str, typer.Option(metavar="S", help="Number of states.")] = "2",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from ldprl.cli.completion import mechanism_names
 from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import Alpha, ConstantsName, Episodes, FailureProbability, Json
 from ldprl.cli.show import number, show_json, show_line, show_table
@@ -28,7 +29,12 @@ def bounds(
         str, typer.Option(metavar="D", help="δ in (0, 1), for mechanisms that have one.")
     ] = "0.1",
     mechanism: Annotated[
-        str | None, typer.Option(metavar="NAME", help="This mechanism only. \\[default: all]")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="This mechanism only. \\[default: all]",
+            autocompletion=mechanism_names,
+        ),
     ] = None,
     constants: ConstantsName = "sound",
     failure_probability: FailureProbability = "0.1",

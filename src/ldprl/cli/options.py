@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from ldprl.cli.completion import constants_names
+
 Epsilon = Annotated[
     str | None,
     typer.Option(metavar="E", help="ε > 0 of the whole trajectory; a private mechanism needs it."),
@@ -20,6 +22,7 @@ ConstantsName = Annotated[
         "--constants",
         metavar="sound|paper",
         help="Constants that hold what they state, or those that the paper prints.",
+        autocompletion=constants_names,
     ),
 ]
 FailureProbability = Annotated[

@@ -46,6 +46,22 @@ def progress_bar(
         yield update
 
 
+@contextmanager
+def counted_bar(things: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Show on stderr how many ``things`` are done and how long the others will take."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeRemaining
+
+    columns = (TextColumn(things), BarColumn(), MofNCompleteColumn(), TimeRemaining())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
 def tell_status(text: str) -> None:
     """Say on stderr what a long step is about, if anybody is looking."""
     if sys.stderr.isatty():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from ldprl.cli.completion import learner_names, mechanism_names
 from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import Alpha, ConstantsName, Delta, Episodes, Epsilon, FailureProbability
 from ldprl.cli.options import Json as JsonFlag
@@ -23,13 +24,18 @@ def regret(
         str,
         typer.Option(
             metavar="WORLD",
-            help="FILE.json, random:S,A,H,SEED, riverswim:S,H, grid:ROWS,COLUMNS,H or "
-            "hard-tree:S,A,H,K,EPSILON.",
+            help="FILE.json, random:S,A,H,SEED, riverswim:S,H, grid:ROWS,COLUMNS,H, "
+            "hard-tree:S,A,H,K,EPSILON or gym:ENV,H.",
         ),
     ],
     episodes: Episodes,
     learner: Annotated[
-        str, typer.Option(metavar="NAME", help="Who learns; see `ldprl learners`.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Who learns; see `ldprl learners`.",
+            autocompletion=learner_names,
+        ),
     ] = "ldp-obi",
     mechanism: Annotated[
         str | None,
@@ -37,6 +43,7 @@ def regret(
             metavar="NAME",
             help="How users privatize; see `ldprl mechanisms`. "
             "\\[default: laplace, or none where the learner is not private]",
+            autocompletion=mechanism_names,
         ),
     ] = None,
     constants: ConstantsName = "sound",
@@ -100,24 +107,28 @@ def regret(
             progress,
             status=tell_status,
         )
+    joint = agent.joint_epsilon
     if as_json:
-        _show_json(result, import_seconds)
+        _show_json(result, import_seconds, joint)
     else:
         shape = world.shape
         sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
-        _show_table(result, f"{learner}, {mechanism} ({constants}) in {mdp}: {sizes}")
+        _show_table(result, f"{learner}, {mechanism} ({constants}) in {mdp}: {sizes}", joint)
 
 
-def _show_json(result: Simulation, import_seconds: float) -> None:
+def _show_json(result: Simulation, import_seconds: float, joint: float | None) -> None:
     given = result.guarantee
     epsilon = given.epsilon if math.isfinite(given.epsilon) else None
+    guarantee = {"epsilon": epsilon, "delta": given.delta}
+    if joint is not None:
+        guarantee["joint_epsilon"] = joint
     show_json(
         {
             "regret": result.regret.tolist(),
             "checkpoints": result.checkpoints.tolist(),
             "curves": result.curves.tolist(),
             "episodes": int(result.checkpoints[-1]),
-            "guarantee": {"epsilon": epsilon, "delta": given.delta},
+            "guarantee": guarantee,
             "seconds": result.seconds,
             "import_seconds": import_seconds,
             "compile_seconds": result.compile_seconds,
@@ -125,10 +136,14 @@ def _show_json(result: Simulation, import_seconds: float) -> None:
     )
 
 
-def _show_table(result: Simulation, title: str) -> None:
+def _show_table(result: Simulation, title: str, joint: float | None) -> None:
     users = int(result.checkpoints[-1])
     given = result.guarantee
-    private = f"ε = {given.epsilon:g}, δ = {given.delta:.4g}"
+    private = "none"
+    if math.isfinite(given.epsilon):
+        private = f"ε = {given.epsilon:g}, δ = {given.delta:.4g}"
+    elif joint is not None:
+        private = f"joint, ε = {joint:g}: the service sees true data"
     regrets = result.regret
     rows = [
         ("users", f"{users:,}"),
@@ -136,7 +151,7 @@ def _show_table(result: Simulation, title: str) -> None:
         ("regret, least", number(regrets.min())),
         ("regret, most", number(regrets.max())),
         ("regret per user", number(regrets.mean() / users)),
-        ("guarantee", private if math.isfinite(given.epsilon) else "none"),
+        ("guarantee", private),
         ("seconds", f"{result.seconds:.2f}"),
     ]
     runs = "1 run" if len(regrets) == 1 else f"{len(regrets)} runs"

@@ -13,6 +13,8 @@ from typing import Annotated
 import typer
 
 from ldprl.cli.numbers import count, decimal
+from ldprl.cli.options import Json
+from ldprl.cli.show import show_json
 from ldprl.errors import InputError
 
 _BETWEEN_LINES = 60.0
@@ -29,7 +31,8 @@ def reproduce(
         typer.Argument(
             metavar="[NAME…]",
             help="regret, mechanisms, psrl, histogram, two-trajectories, hard-instance, table-1,"
-            " shuffle; or beyond, what comes after the paper. \\[default: all but beyond]",
+            " shuffle; or what comes after the paper: beyond, and randomizers, a map of them."
+            " \\[default: all of the paper]",
         ),
     ] = None,
     episodes: Annotated[
@@ -55,6 +58,7 @@ def reproduce(
     workers: Annotated[
         str | None, typer.Option(metavar="N", help="Processes. \\[default: one a core]")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Make every figure and table of the paper, with the paper's constants and with sound ones.
 
@@ -95,7 +99,10 @@ def reproduce(
     except KeyboardInterrupt:
         _say_what_next(out)
         raise typer.Exit(130) from None
-    print(report)
+    if as_json:
+        show_json({"report": str(report)})
+    else:
+        print(report)
 
 
 def _say_what_next(out: Path) -> None:

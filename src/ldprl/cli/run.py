@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ldprl.cli.numbers import count
+from ldprl.cli.options import Json
+from ldprl.cli.show import show_json
 
 
 def run(
@@ -25,6 +25,7 @@ def run(
         str | None,
         typer.Option(metavar="auto|ADDRESS", help="Run on this Ray cluster instead."),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Run a grid of environments, learners, mechanisms, ε and seeds.
 
@@ -32,12 +33,13 @@ def run(
     on where it was when the same command is given again. At the end all rows are in
     DIR/results.parquet.
     """
+    from ldprl.cli.progress import counted_bar
     from ldprl.experiments.cells import StoppedError
     from ldprl.experiments.run import run_experiment
 
     processes = None if workers is None else count("workers", workers, at_most=10**4)
     try:
-        with _progress_bar() as progress:
+        with counted_bar("cells") as progress:
             results = run_experiment(
                 file, out, workers=processes, cluster=cluster, progress=progress
             )
@@ -51,24 +53,11 @@ def run(
     except KeyboardInterrupt:
         _say_what_next(out)
         raise typer.Exit(130) from None
-    print(results)
+    if as_json:
+        show_json({"results": str(results)})
+    else:
+        print(results)
 
 
 def _say_what_next(out: Path) -> None:
     print(f"finished cells are in {out}; the same command goes on from there", file=sys.stderr)
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Callable[[int, int], None] | None]:
-    """Show on stderr how many cells are done and how long the others will take."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeRemaining
-
-    columns = (TextColumn("cells"), BarColumn(), MofNCompleteColumn(), TimeRemaining())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from ldprl.cli.completion import mechanism_names
 from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import ConstantsName, Delta, Epsilon, Json
 from ldprl.cli.show import show_json
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
 
 def statement(
     mechanism: Annotated[
-        str, typer.Option(metavar="NAME", help="How users privatize; see `ldprl mechanisms`.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How users privatize; see `ldprl mechanisms`.",
+            autocompletion=mechanism_names,
+        ),
     ],
     states: Annotated[str, typer.Option(metavar="S", help="Number of states.")],
     actions: Annotated[str, typer.Option(metavar="A", help="Number of actions.")],

@@ -9,12 +9,23 @@ import threading
 from collections.abc import Generator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
+from typing import Protocol, TypeVar
 
-from ldprl.experiments.cells import Cell, StoppedError
+from ldprl.experiments.cells import StoppedError
 from ldprl.simulation.engine import Simulation
 
 
-def on_processes(cells: Sequence[Cell], workers: int) -> Generator[tuple[Cell, Simulation]]:
+class Computation(Protocol):
+    """A cell, as far as a process needs to know it."""
+
+    def compute(self) -> Simulation:
+        """Run the simulation; whatever goes wrong is a :class:`StoppedError`."""
+
+
+AnyCell = TypeVar("AnyCell", bound=Computation)
+
+
+def on_processes(cells: Sequence[AnyCell], workers: int) -> Generator[tuple[AnyCell, Simulation]]:
     """Compute ``cells`` on ``workers`` processes, and yield each as soon as it is done.
 
     Closing the iterator ends the processes, and so does the death of this one, however sudden.
@@ -22,7 +33,7 @@ def on_processes(cells: Sequence[Cell], workers: int) -> Generator[tuple[Cell, S
     # A forked child could inherit a lock that a thread of ours holds.
     context = multiprocessing.get_context("spawn")
     waiting = iter(cells)
-    busy: dict[Connection, Cell] = {}
+    busy: dict[Connection, AnyCell] = {}
     processes = []
     try:
         for _, cell in zip(range(workers), waiting, strict=False):
@@ -50,13 +61,13 @@ def on_processes(cells: Sequence[Cell], workers: int) -> Generator[tuple[Cell, S
             process.join()
 
 
-def _hand_over(connection: Connection, cell: Cell) -> None:
+def _hand_over(connection: Connection, cell: Computation) -> None:
     # If the process is dead, that shows when its answer is read.
     with suppress(ConnectionError):
         connection.send(cell)
 
 
-def _receive(connection: Connection, cell: Cell) -> Simulation:
+def _receive(connection: Connection, cell: Computation) -> Simulation:
     try:
         result = connection.recv()
     except (EOFError, ConnectionError):
@@ -75,7 +86,7 @@ def _serve(connection: Connection) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, ConnectionError):
         while True:
-            cell: Cell = connection.recv()
+            cell: Computation = connection.recv()
             try:
                 result: Simulation | StoppedError = cell.compute()
             except StoppedError as failure:

@@ -41,9 +41,10 @@ def policy_values(mdp: TabularMDP, policy: Policy) -> FloatArray:
     policy = check_policy(mdp, policy)
     states = np.arange(mdp.shape.states)
     values = np.zeros((mdp.horizon + 1, mdp.shape.states))
+    rewards, transitions = mdp.step_rewards, mdp.step_transitions
     for step in reversed(range(mdp.horizon)):
-        chosen = mdp.step_transitions[step][states, policy[step]]
-        values[step] = mdp.step_rewards[step][states, policy[step]] + chosen @ values[step + 1]
+        chosen = transitions[step][states, policy[step]]
+        values[step] = rewards[step][states, policy[step]] + chosen @ values[step + 1]
     return values
 
 

@@ -15,6 +15,7 @@ _FAMILIES: dict[str, tuple[str, Callable[..., TabularMDP]]] = {
     "riverswim": ("S,H", riverswim),
     "grid": ("ROWS,COLUMNS,H", grid_world),
     "hard-tree": ("S,A,H,K,EPSILON", lambda *parameters: hard_tree(*parameters).mdp),
+    "gym": ("ENV,H", TabularMDP.from_gymnasium),
 }
 FORMS = ("FILE.json", *(f"{name}:{form}" for name, (form, _) in _FAMILIES.items()))
 """What :func:`mdp_from` reads."""
@@ -50,7 +51,9 @@ def count(field: str, text: str) -> int:
     return int(number)
 
 
-def _parameter(name: str, text: str) -> float:
+def _parameter(name: str, text: str) -> float | str:
+    if name == "ENV":
+        return text
     if name == "EPSILON":
         return real(name, text, "a finite number > 0")  # type: ignore[arg-type]
     return count(name, text)

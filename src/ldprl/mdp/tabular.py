@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ldprl.errors import InputError, one_of, whole_number
 from ldprl.mdp.checks import check_distributions, check_range, numbers
 from ldprl.shape import FloatArray, Shape
+
+if TYPE_CHECKING:
+    import gymnasium
+
+    from ldprl.mdp.gymnasium_bridge import GymnasiumMDP
+    from ldprl.mdp.gymnasium_env import TabularEnv
 
 RewardKind = Literal["deterministic", "bernoulli"]
 _JSON_FIELDS = ("horizon", "transitions", "rewards", "initial", "reward_kind")
@@ -126,3 +132,37 @@ class TabularMDP:
             reason = error.strerror if isinstance(error, OSError) else error
             raise InputError("MDP file", str(path), f"a readable JSON file ({reason})") from None
         return cls.from_json(text)
+
+    @classmethod
+    def from_gymnasium(cls, env: gymnasium.Env[Any, Any] | str, horizon: int) -> GymnasiumMDP:
+        """Read the model of a toy-text environment: FrozenLake, Taxi, CliffWalking or Blackjack.
+
+        Rewards are rescaled to [0, 1]; the result's ``reward_map`` takes values back, exactly for
+        every policy. What comes after an early end is one absorbing state that pays what the
+        environment pays then, nothing: rescaled, that need not be 0. States that no policy meets
+        are left out; ``observations`` says what the environment calls the others.
+
+        Rewards that depend on the next state become their mean given (s, a), paid as 0 or 1 at
+        random (``bernoulli``, the law itself where only the least and the most are ever paid, as
+        in FrozenLake). Values stay exact; lost is that reward and next state go together.
+
+        Parameters
+        ----------
+        env
+            An environment, or its name, such as ``"FrozenLake-v1"``.
+        horizon
+            Steps in an episode, in place of the environment's own time limit.
+        """
+        from ldprl.mdp.gymnasium_bridge import mdp_of
+
+        return mdp_of(env, horizon)
+
+    def to_gymnasium(self) -> TabularEnv:
+        """Return an environment of Gymnasium's that is this MDP: states, actions, H steps."""
+        from ldprl.mdp.gymnasium_bridge import gymnasium_is_missing
+
+        try:
+            from ldprl.mdp.gymnasium_env import TabularEnv
+        except ModuleNotFoundError:
+            raise gymnasium_is_missing() from None
+        return TabularEnv(self)

@@ -1,0 +1,29 @@
+"""What a shell offers after an option: the names that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def learner_names(incomplete: str) -> list[tuple[str, str]]:
+    """Return the learners whose names go on from ``incomplete``, with what they are."""
+    from ldprl.catalogue import LEARNERS
+
+    return _starting(incomplete, ((name, kind.summary) for name, kind in LEARNERS.items()))
+
+
+def mechanism_names(incomplete: str) -> list[tuple[str, str]]:
+    """Return the mechanisms whose names go on from ``incomplete``, with what they are."""
+    from ldprl.privacy.catalogue import MECHANISMS
+
+    return _starting(incomplete, ((name, kind.summary) for name, kind in MECHANISMS.items()))
+
+
+def constants_names(incomplete: str) -> list[tuple[str, str]]:
+    """Return the choices of constants."""
+    choices = (("sound", "what holds what it states"), ("paper", "what the paper prints"))
+    return _starting(incomplete, choices)
+
+
+def _starting(incomplete: str, names: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name, summary) for name, summary in names if name.startswith(incomplete)]

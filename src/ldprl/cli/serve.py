@@ -1,0 +1,98 @@
+"""``ldprl serve`` and ``ldprl admin-token``: the loop over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ldprl.cli.numbers import count, decimal
+from ldprl.cli.options import Json
+from ldprl.cli.show import show_json
+
+
+def serve(
+    deployment: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The deployment's TOML; without one, a demo."),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="sqlite:///PATH or postgresql://…; default: NAME.sqlite here."
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[str, typer.Option(metavar="PORT", help="Port; 0 takes a free one.")] = "8000",
+    workers: Annotated[
+        str, typer.Option(metavar="N", help="Processes; more than 1 need PostgreSQL.")
+    ] = "1",
+    rate_limit: Annotated[
+        str,
+        typer.Option(metavar="N", help="Requests a second from one address; 0 for no limit."),
+    ] = "1000",
+    body_seconds: Annotated[
+        str, typer.Option(metavar="T", help="How long a request's body may take to arrive.")
+    ] = "10",
+    admin_token_hash: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HASH",
+            envvar="LDPRL_ADMIN_TOKEN_HASH",
+            help="SHA-256 of the admin token, from **ldprl admin-token**; no hash, no admin calls.",
+        ),
+    ] = None,
+    access_log: Annotated[
+        bool, typer.Option("--access-log", help="Log requests with addresses; off by default.")
+    ] = False,
+) -> None:
+    """Collect reports, learn from them, hand out policies: the service itself.
+
+    The dashboard is at **/**, a page to try it out at **/demo**, the calls at **/openapi.json**.
+    """
+    import re
+
+    from ldprl.errors import InputError, positive
+    from ldprl.service.limits import Limits
+    from ldprl.service.run import serve as run
+    from ldprl.service.settings import Settings, read_deployment
+
+    chosen = read_deployment(deployment)
+    if admin_token_hash is not None and not re.fullmatch("[0-9a-f]{64}", admin_token_hash):
+        expected = "64 hexadecimal digits, from ldprl admin-token"
+        raise InputError("admin_token_hash", admin_token_hash, expected)
+    file = re.sub(r"[^\w.-]+", "-", chosen.name) + ".sqlite"
+    settings = Settings(
+        chosen,
+        database or f"sqlite:///{file}",
+        admin_token_hash,
+        Limits(
+            rate=count("rate_limit", rate_limit, 0),
+            body_seconds=positive("body_seconds", decimal("body_seconds", body_seconds)),
+        ),
+    )
+    run(
+        settings,
+        host,
+        count("port", port, 0, 65535),
+        workers=count("workers", workers, 1, 256),
+        access_log=access_log,
+    )
+
+
+def admin_token(as_json: Json = False) -> None:
+    """Make a token for admin calls, and the hash of it that a server is started with.
+
+    The token is shown once and kept nowhere.
+    """
+    import secrets
+
+    from ldprl.service.admin import token_hash
+
+    token = secrets.token_urlsafe(32)
+    made = {"token": token, "hash": token_hash(token)}
+    if as_json:
+        show_json(made)
+    else:
+        print(f"token: {made['token']}\nhash:  {made['hash']}")
