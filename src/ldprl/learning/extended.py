@@ -98,3 +98,29 @@ def visit_shares(
             for t in range(states):
                 shares[h + 1, t] += shares[h, s] * moves[g, s, policy[h, s], t]
     return shares
+
+
+@nb.njit(cache=True)
+def policy_value(
+    policy: IntArray,
+    start: FloatArray,
+    rewards: FloatArray,
+    moves: FloatArray,
+    step_dependent: bool,
+) -> float:
+    """Return what users of ``policy`` who begin as ``start`` says earn in the model given."""
+    horizon, states = policy.shape
+    value = np.zeros(states)
+    for h in range(horizon - 1, -1, -1):
+        g = h if step_dependent else 0
+        now = np.empty(states)
+        for s in range(states):
+            now[s] = rewards[g, s, policy[h, s]]
+            if h + 1 < horizon:
+                for t in range(states):
+                    now[s] += moves[g, s, policy[h, s], t] * value[t]
+        value = now
+    earned = 0.0
+    for s in range(states):
+        earned += start[s] * value[s]
+    return earned

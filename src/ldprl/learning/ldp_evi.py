@@ -122,21 +122,40 @@ class LDPEVI(Learner):
         """Return the optimistic policy for those who explore and the greedy one for the rest.
 
         As long as little is known of what optimism would try, all explore. Later a plan lets
-        explore no more than adds a fixed share to what is known already: a whole batch of users
-        must not pay for one more look.
+        explore no more than adds a fixed share to what is known already (a whole batch of users
+        must not pay for one more look), and those few take the cheaper way to what is asked.
         """
         model = self.plausible(statistics)
         optimistic, greedy, extra = self.policies(model)
         needs, shares = self._needs(statistics, model, optimistic, extra)
         part = exploring_share(statistics, needs, optimistic, greedy)
-        explorers = with_questions(
-            self.mechanism, statistics, needs, optimistic, greedy, shares, part, rng
-        )
+        explorers = self._explorers(statistics, model, needs, optimistic, greedy, shares, part, rng)
         if part == 1:
             return explorers
         needs, shares = self._needs(statistics, model, greedy, extra)
         return explorers + with_questions(
             self.mechanism, statistics, needs, greedy, greedy, shares, 1 - part, rng
+        )
+
+    def _explorers(
+        self,
+        statistics: Statistics,
+        model: Plausible,
+        needs: FloatArray,
+        optimistic: Policy,
+        greedy: Policy,
+        shares: FloatArray,
+        part: float,
+        rng: np.random.Generator,
+    ) -> Plan:
+        """Return what those who explore do: if they are few, at as low a price as can be had."""
+        from ldprl.learning.thrift import thrifty_plan
+
+        given = self.mechanism, statistics, needs
+        if part == 1:
+            return with_questions(*given, optimistic, greedy, shares, part, rng)
+        return thrifty_plan(
+            *given, model.rewards, model.moves, optimistic, greedy, shares, part, rng
         )
 
     def _needs(

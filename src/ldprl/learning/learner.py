@@ -25,6 +25,11 @@ class Learner(ABC):
     needs_central_trust: ClassVar[bool] = False
     """Whether privacy is joint: the service sees true data and protects users from each other."""
 
+    @property
+    def joint_epsilon(self) -> float | None:
+        """ε of joint differential privacy, for learners that need central trust."""
+        return None
+
     @abstractmethod
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> tuple[Assignment, ...]:
         """Return the assignments of the next users, with the share of users for each."""

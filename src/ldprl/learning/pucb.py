@@ -56,6 +56,11 @@ class PUCB(Learner):
         cells = shape.states * shape.actions * shape.horizon
         self.log_term = math.log(4 * cells * self.counters.episodes / self.failure)
 
+    @property
+    def joint_epsilon(self) -> float:
+        """ε of all releases together."""
+        return self.counters.epsilon
+
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> tuple[Assignment, ...]:
         """Return the optimistic policy, a function of the sums and of the *seed* of ``rng``."""
         return (Assignment(self.optimistic(self.counters.release(statistics, rng))[0]),)

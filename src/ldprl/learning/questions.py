@@ -6,6 +6,8 @@ spread over the states. So the choice is made before a user acts, and ε is unto
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan, Question, QuestionKind
@@ -85,6 +87,20 @@ def exploring_share(
     return float(min(1.0, _EXPLORED * (known + 1) / statistics.users))
 
 
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A question with the policy that leads to it, and what asking it is worth.
+
+    ``shares`` tells how the users of ``policy`` spread over the states at the asked step.
+    """
+
+    policy: Policy
+    kind: QuestionKind
+    step: int
+    shares: FloatArray
+    worth: float
+
+
 def with_questions(
     mechanism: Mechanism,
     statistics: Statistics,
@@ -97,29 +113,57 @@ def with_questions(
 ) -> Plan:
     """Return ``policy`` with its best few questions, for ``part`` of the users in all.
 
-    A question about step h is worth Σ_s need(s, a)·o²/(n + 1), with o the share of users in s at
-    step h and n the reports known of (s, a). After the asked step the user plays ``greedy``: what
-    comes then is not asked about, and need not cost anything.
+    After the asked step the user plays ``greedy``: what comes then is not asked about, and need
+    not cost anything.
     """
-    asked = mechanism.questions()
-    if not asked:
+    if not mechanism.questions():
         return (Assignment(policy, part),)
+    found = candidates(mechanism, statistics, needs, policy, policy, greedy, shares)
+    return spread(mechanism, found, part, rng)
+
+
+def candidates(
+    mechanism: Mechanism,
+    statistics: Statistics,
+    needs: FloatArray,
+    way: Policy,
+    tried: Policy,
+    greedy: Policy,
+    shares: FloatArray,
+) -> list[Candidate]:
+    """Return every question, asked of users who go ``way`` and play ``tried`` at the asked step.
+
+    A question about step h is worth Σ_s need(s, a)·o²/(n + 1), with o the share of users in s at
+    step h and n the reports known of (s, a).
+    """
     gain = needs / (known_reports(statistics) + 1)
-    worth = np.array([_worth(statistics, gain, policy, shares, *question) for question in asked])
+    result = []
+    for kind, step in mechanism.questions():
+        told = np.concatenate([way[:step], tried[step : step + 1], greedy[step + 1 :]])
+        worth = _worth(statistics, gain, tried, shares, kind, step)
+        result.append(Candidate(told, kind, step, shares[step], worth))
+    return result
+
+
+def spread(
+    mechanism: Mechanism, found: list[Candidate], part: float, rng: np.random.Generator
+) -> Plan:
+    """Hand ``part`` of the users to the best few candidates, in proportion to their worth."""
+    worth = np.array([candidate.worth for candidate in found])
     best = np.argsort(-worth)[:_QUESTIONS]
     total = worth[best].sum()
     chances = {
         int(i): (1 - _CURIOSITY) * (float(worth[i] / total) if total > 0 else 1 / len(best))
         for i in best
     }
-    odd = int(rng.integers(len(asked)))
+    odd = int(rng.integers(len(found)))
     chances[odd] = chances.get(odd, 0.0) + _CURIOSITY
     result = []
     for i, chance in chances.items():
-        kind, step = asked[i]
-        question = Question(kind, step, _weights(mechanism, kind, shares[step]))
-        told = np.concatenate([policy[: step + 1], greedy[step + 1 :]])
-        result.append(Assignment(told, part * chance, question))
+        chosen = found[i]
+        weights = _weights(mechanism, chosen.kind, chosen.shares)
+        question = Question(chosen.kind, chosen.step, weights)
+        result.append(Assignment(chosen.policy, part * chance, question))
     return tuple(result)
 
 

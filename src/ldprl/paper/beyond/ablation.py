@@ -13,14 +13,14 @@ import numpy as np
 
 from ldprl.assignment import Plan, QuestionKind
 from ldprl.experiments.cells import Cell
-from ldprl.learning.ldp_evi import LDPEVI
+from ldprl.learning.ldp_evi import LDPEVI, Plausible
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
 from ldprl.learning.questions import with_questions
 from ldprl.privacy.laplace import Laplace
 from ldprl.privacy.mechanism import Mechanism
 from ldprl.privacy.subset_selection import SubsetSelection
-from ldprl.shape import Shape
+from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.statistics import Statistics
 
 
@@ -68,6 +68,25 @@ class AllExploreOn(AllExplore):
     turns_greedy = False
 
 
+class OneWay(LDPEVI):
+    """Few explore, and all of them by playing the optimistic policy up to the asked step."""
+
+    def _explorers(
+        self,
+        statistics: Statistics,
+        model: Plausible,
+        needs: FloatArray,
+        optimistic: Policy,
+        greedy: Policy,
+        shares: FloatArray,
+        part: float,
+        rng: np.random.Generator,
+    ) -> Plan:
+        return with_questions(
+            self.mechanism, statistics, needs, optimistic, greedy, shares, part, rng
+        )
+
+
 Make = Callable[[Shape, float, float], tuple[Learner, Mechanism]]
 
 
@@ -97,6 +116,7 @@ VARIANTS: dict[str, tuple[str, Make]] = {
     "ldp-evi, noise in every cell": ("laplace", _noisy_everywhere(LDPEVI)),
     "ldp-evi, unweighted": ("subset-selection", _evi(Unweighted)),
     "ldp-evi, all questions alike": ("subset-selection", _asked_evenly),
+    "ldp-evi, one way to a question": ("subset-selection", _evi(OneWay)),
     "ldp-evi, all explore": ("subset-selection", _evi(AllExplore)),
     "ldp-evi, all explore to the end": ("subset-selection", _evi(AllExploreOn)),
 }

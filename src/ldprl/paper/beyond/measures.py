@@ -39,6 +39,7 @@ ABLATION: dict[str, Contender | str] = {
     "LDP-EVI, and one question: all of it": OPTIMIST,
     "all of it but weights": "ldp-evi, unweighted",
     "… but weights, choice of questions, turning greedy": "ldp-evi, all questions alike",
+    "… but the cheaper way to a question": "ldp-evi, one way to a question",
     "… but the cap on exploring": "ldp-evi, all explore",
     "… but the cap and turning greedy": "ldp-evi, all explore to the end",
 }
