@@ -24,6 +24,10 @@ from ldprl.paper.common.worlds import LEAST_GAP, best_value, gap, world
 
 TITLE = "Local privacy in reinforcement learning: the experiments, run again"
 _AFTER = "Local privacy in reinforcement learning: beyond the paper"
+_LEAD_RANDOMIZERS = (
+    "How many users a service needs to know the value of an action, for ways to ask them that all"
+    " have the same ε: computed from the variance of a single report."
+)
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,11 @@ def report(settings: Settings, chapters: Sequence[Chapter], timing: Timing) -> s
         )
         for chapter in chapters
     ]
-    of_the_paper = [chapter for chapter in chapters if chapter.figure.name != "beyond"]
+    names = {chapter.figure.name for chapter in chapters}
+    of_the_paper = names - {"beyond", "randomizers"}
     title, lead = (TITLE, _lead(settings)) if of_the_paper else (_AFTER, _lead_beyond(settings))
+    if names == {"randomizers"}:
+        lead = _LEAD_RANDOMIZERS
     return page(
         title,
         [
@@ -82,6 +89,8 @@ def report(settings: Settings, chapters: Sequence[Chapter], timing: Timing) -> s
 
 
 def _effort(timing: Timing) -> str:
+    if not timing.simulated + timing.reused:
+        return "Nothing had to be simulated"
     if not timing.simulated:
         return "All curves had been simulated before"
     fresh = f"{timing.simulated} curves were simulated in {timing.simulating:.0f} s"

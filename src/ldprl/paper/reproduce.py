@@ -39,6 +39,8 @@ DRAWS = "draws"
 """The figure on other MDPs, which is made only when it is asked for."""
 BEYOND = "beyond"
 """The figure on what comes after the paper; it takes long, and is made when it is asked for."""
+RANDOMIZERS = "randomizers"
+"""The map of randomizers, by formula; not in the paper either."""
 
 
 def reproduce(
@@ -56,8 +58,8 @@ def reproduce(
     Parameters
     ----------
     names
-        Some of :data:`NAMES`, :data:`DRAWS` or :data:`BEYOND`; none of them means all of
-        :data:`NAMES`.
+        Some of :data:`NAMES`, :data:`DRAWS`, :data:`BEYOND` or :data:`RANDOMIZERS`; none of them
+        means all of :data:`NAMES`.
     settings
         Size of the simulations.
     out
@@ -69,7 +71,7 @@ def reproduce(
     """
     started = time.perf_counter()
     for name in names:
-        one_of("name", name, (*NAMES, DRAWS, BEYOND))
+        one_of("name", name, (*NAMES, DRAWS, BEYOND, RANDOMIZERS))
     processes = whole_number("workers", os.cpu_count() if workers is None else workers, 1)
     _refuse_others(out)
     figures = [figure_named(name) for name in dict.fromkeys(names or NAMES)]

@@ -18,6 +18,8 @@ import numpy as np
 from ldprl.privacy.sampling import RandomSource
 from ldprl.shape import Array, FloatArray, IntArray
 
+Number = Fraction | float
+
 
 @dataclass(frozen=True)
 class SubsetOracle:
@@ -128,18 +130,29 @@ class CellMoments:
     def of(cls, oracle: SubsetOracle, width: int) -> CellMoments:
         """Add up the moments of the single items, with the exact inclusion probabilities."""
         d, w, p, q = oracle.items, oracle.size, oracle.keep, oracle.chance
-        square = (p - q) ** 2
-        single = q * (1 - q) / square
-        own = p * (1 - p) / square + 1
-        with_own = (p * Fraction(w - 1, d - 1) - p * q) / square
-        both = Fraction(0)
+        both = q * q  # of two items, no two are others
         if d > 2:
             pairs = p * (w - 1) * (w - 2) + (1 - p) * w * (w - 1)
-            both = (pairs / ((d - 1) * (d - 2)) - q * q) / square
+            both = pairs / ((d - 1) * (d - 2))
+        return cls.from_inclusion(p, q, p * Fraction(w - 1, d - 1), both, width)
+
+    @classmethod
+    def from_inclusion(
+        cls, own: Number, other: Number, own_and_other: Number, two_others: Number, width: int = 1
+    ) -> CellMoments:
+        """Take the probabilities that items are in a report, alone and two at once.
+
+        With q and p those of another and of the own item, f_v = (1{v ∈ Z} − q)/(p − q).
+        """
+        square = (own - other) ** 2
+        single = other * (1 - other) / square
+        of_own = own * (1 - own) / square + 1
+        with_own = (own_and_other - own * other) / square
+        both = (two_others - other * other) / square
         rest = width - 1
         return cls(
             outside=float(width * single + width * rest * both),
-            inside=float(own + 2 * rest * with_own + rest * single + rest * (rest - 1) * both),
+            inside=float(of_own + 2 * rest * with_own + rest * single + rest * (rest - 1) * both),
             apart=float(width * width * both),
             across=float(width * (with_own + rest * both)),
         )

@@ -22,24 +22,33 @@ def cell_error(oracle: SubsetOracle, width: int) -> tuple[float, float]:
     return max(moments.outside, moments.inside - 1), max(high, low + 1)
 
 
-@lru_cache
-def row_law(oracle: SubsetOracle, cells: int, width: int) -> RowLaw:
-    """Return the law of D = F_1 − θ·ΣF over a row of ``cells`` cells of ``width`` items each.
+def row_variances(moments: CellMoments, cells: int) -> tuple[Quadratic, Quadratic]:
+    """Return E D² of D = F_1 − θ·ΣF over a row, with the own item outside of it and inside.
 
     With G₁ = Σg = 1 − nθ and G₂ = Σg² = 1 − 2θ + nθ² for g = e₁ − θ·1:
     outside = (b − c₂)G₂ + c₂G₁², and a visit adds θ(1 − θ)·(a − 2c − b + 2c₂), because its own
     cell has g of mean 0 and variance θ(1 − θ).
     """
-    m, n = CellMoments.of(oracle, width), cells
+    m, n = moments, cells
     spread = m.outside - m.apart
     outside = (spread + m.apart, -2 * spread - 2 * n * m.apart, n * spread + n * n * m.apart)
     extra = m.inside - 2 * m.across - m.outside + 2 * m.apart
+    inside = (outside[0], outside[1] + extra * FAIR_COIN[1], outside[2] + extra * FAIR_COIN[2])
+    return outside, inside
+
+
+@lru_cache
+def row_law(oracle: SubsetOracle, cells: int, width: int) -> RowLaw:
+    """Return the law of D = F_1 − θ·ΣF over a row of ``cells`` cells of ``width`` items each."""
+    m, n = CellMoments.of(oracle, width), cells
+    spread = m.outside - m.apart
+    outside, inside = row_variances(m, cells)
     high, low = reach(oracle, width)
     others, _ = reach(oracle, (n - 1) * width)
     rest = n - 1
     return RowLaw(
         outside=outside,
-        inside=(outside[0], outside[1] + extra * FAIR_COIN[1], outside[2] + extra * FAIR_COIN[2]),
+        inside=inside,
         up=(high, rest * low - high),
         down=(low, others - low),
         row_outside=n * spread + n * n * m.apart,
