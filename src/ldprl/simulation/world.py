@@ -95,8 +95,9 @@ def draw_totals(
     rewards = np.zeros((shape.horizon, shape.states), dtype=dtype)
     squares = np.zeros((shape.horizon, shape.states), dtype=dtype)
     arrivals[0] = rng.multinomial(users, _normalized(mdp.initial))
+    mean_rewards, transitions = mdp.step_rewards, mdp.step_transitions
     for step in range(shape.horizon):
-        means = mdp.step_rewards[step][states, policy[step]]
+        means = mean_rewards[step][states, policy[step]]
         if mdp.reward_kind == "bernoulli":
             ones = rng.binomial(arrivals[step], means)
             rewards[step] = squares[step] = ones * (resolution or 1)
@@ -104,7 +105,7 @@ def draw_totals(
             rewards[step] = _rounded_sum(arrivals[step], means, resolution, rng)
             squares[step] = _rounded_sum(arrivals[step], means**2, resolution, rng)
         if step + 1 < shape.horizon:
-            rows = _normalized(mdp.step_transitions[step][states, policy[step]])
+            rows = _normalized(transitions[step][states, policy[step]])
             moves[step] = rng.multinomial(arrivals[step], rows)
             arrivals[step + 1] = moves[step].sum(axis=0)
     return Totals(users, arrivals, moves, rewards, squares)
