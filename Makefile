@@ -6,7 +6,7 @@ READY := .venv/.ready
 # Compiled kernels are cached here, so a second run does not compile again.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
-.PHONY: demo test test-slow lint bench lock clean
+.PHONY: demo test test-slow lint bench docs docs-images lock clean
 
 demo: $(READY)
 	$(BIN)/ldprl reproduce --out out/demo
@@ -23,9 +23,18 @@ lint: $(READY)
 	$(BIN)/mypy --strict src tests benchmarks
 
 # One core against one core: on a busy machine BLAS threads wait for each other.
+# `make bench MARKDOWN=docs/benchmarks.md` writes the page too.
 bench: export OPENBLAS_NUM_THREADS = 1
 bench: $(READY)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(MARKDOWN:%=--markdown %)
+
+# The site of the pages, to read in a browser: site/index.html.
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: $(READY)
+	$(BIN)/mkdocs build --strict
+
+docs-images: $(READY)
+	$(BIN)/python docs/tools/draw.py
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv --clear .venv
@@ -45,4 +54,4 @@ lock:
 	grep -E '^([a-z0-9-]+==| +--hash=)' build/lock/requirements.txt > requirements.lock
 
 clean:
-	rm -rf .venv build dist out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist out site .mypy_cache .ruff_cache .pytest_cache .hypothesis

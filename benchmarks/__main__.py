@@ -1,10 +1,12 @@
 """Run every ``benchmarks/bench_*.py`` and write one Markdown table to stdout and out/bench.md.
 
-A benchmark is a module with a function ``run() -> list[Row]``.
+A benchmark is a module with a function ``run() -> list[Row]``. ``--markdown FILE`` writes the page
+of the documentation too.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
 import platform
@@ -16,6 +18,19 @@ import numpy as np
 
 from benchmarks.row import Row
 
+PAGE = """\
+# Benchmarks
+
+Written by `make bench MARKDOWN=docs/benchmarks.md`; `make bench` alone takes the same measurements
+and leaves this page as it is.
+
+Read the **ratios**. Both sides of a row were measured in the same run, in turns, on a machine that
+may have been busy with other things: seconds depend on the machine and the hour, ratios hardly do.
+A *limit* is what the documentation claims, and a row that misses it says so. The reference is
+another program (a public library, a loop in C++, a matrix product of the same size), what a client
+may take, or the exponent of a formula. Rows whose other program is not installed are left out.
+
+{report}"""
 HEADER = "| what | ours | reference | theirs | ratio | limit |\n|---|---:|---|---:|---:|---:|"
 
 
@@ -55,10 +70,15 @@ def collect(folder: Path) -> list[Row]:
 
 def main() -> None:
     """Measure, print and write."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=main.__doc__)
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the page too")
+    page: Path | None = parser.parse_args().markdown
     report = f"{machine()}\n\n{table(collect(Path(__file__).parent))}\n"
     out = Path("out/bench.md")
     out.parent.mkdir(exist_ok=True)
     out.write_text(report, encoding="utf-8")
+    if page is not None:
+        page.write_text(PAGE.format(report=report), encoding="utf-8")
     print(report, end="")
 
 

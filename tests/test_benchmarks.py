@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks.__main__ import line, table
+from pathlib import Path
+
+from benchmarks.__main__ import HEADER, PAGE, line, table
 from benchmarks.row import Row
 
 
@@ -18,3 +20,10 @@ def test_a_missed_limit_is_not_hidden() -> None:
 def test_table_has_a_line_a_row_under_its_header() -> None:
     row = Row("plan", 3.0, "matrix product", 2.0)
     assert len(table([row, row]).splitlines()) == 4
+
+
+def test_the_page_was_written_by_the_program() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    introduction, _ = PAGE.split("{report}")
+    assert page.startswith(introduction)
+    assert HEADER in page

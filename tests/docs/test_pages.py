@@ -18,15 +18,20 @@ from ldprl.cli import main
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {str(path.relative_to(DOCS)): path for path in sorted(DOCS.rglob("*.md"))}
 WRITTEN = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+TITLE = r'(?: title="([^"]+)")?'
+FENCE = re.compile(rf"^```(\w*){TITLE}\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block, and the ``text`` block right after it, which is what it prints."""
+    """A fenced block, and the ``text`` block right after it, which is what it prints.
+
+    A title is the name of the file that the block is; files of data are there when code runs.
+    """
 
     language: str
+    title: str | None
     code: str
     line: int
     printed: str | None
@@ -37,9 +42,9 @@ def blocks(text: str) -> list[Block]:
     found = []
     for fence, after in zip_longest(fences, fences[1:]):
         follows = after is not None and not text[fence.end() : after.start()].strip()
-        output = after[2] if follows and after[1] == "text" else None
+        output = after[3] if follows and after[1] == "text" else None
         line = text[: fence.start()].count("\n") + 1
-        found.append(Block(fence[1], fence[2], line, output))
+        found.append(Block(fence[1], fence[2], fence[3], line, output))
     return found
 
 
@@ -49,6 +54,13 @@ def run(block: Block, file: str, namespace: dict[str, Any]) -> str:
     with contextlib.redirect_stdout(out):
         exec(compile("\n" * block.line + block.code, file, "exec"), namespace)
     return out.getvalue()
+
+
+def write_files(page: str, folder: Path) -> None:
+    """Write the files that the page shows."""
+    for block in blocks(page):
+        if block.title and block.language in ("json", "toml"):
+            (folder / Path(block.title).name).write_text(block.code, encoding="utf-8")
 
 
 def with_code(*languages: str) -> list[str]:
@@ -65,6 +77,7 @@ def test_python_prints_what_the_page_says(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    write_files(WRITTEN[name], tmp_path)
     namespace: dict[str, Any] = {"__name__": "page"}
     for block in blocks(WRITTEN[name]):
         if block.language != "python":
@@ -82,6 +95,7 @@ def test_commands_do_what_the_page_says(
 ) -> None:
     """A command succeeds unless a comment says ``# exits N``; lines below it are in its output."""
     monkeypatch.chdir(tmp_path)
+    write_files(WRITTEN[name], tmp_path)
     monkeypatch.setenv("COLUMNS", "300")
     for block in blocks(WRITTEN[name]):
         if block.language not in ("bash", "console"):
@@ -122,7 +136,7 @@ def test_one_page_for_each_mechanism() -> None:
 
 
 def test_the_example_of_a_mechanism_has_at_most_forty_lines() -> None:
-    code = next(b.code for b in blocks(WRITTEN["own-mechanism.md"]) if "class " in b.code)
+    code = next(b.code for b in blocks(WRITTEN["how-to/own-mechanism.md"]) if "class " in b.code)
     assert len(code[code.index("class ") :].rstrip().splitlines()) <= 40
 
 
