@@ -1,0 +1,1 @@
+"""The loop over HTTP: reports come in, sums are kept, plans go out."""

@@ -1,0 +1,53 @@
+"""Answers in JSON, with the headers that every answer carries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from ldprl.service.causes import DelayedError
+
+JSON = "application/json"
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "cross-origin",
+    # Any app's page may fetch policies and report; nothing here hangs on cookies.
+    "access-control-allow-origin": "*",
+}
+API_POLICY = "default-src 'none'; frame-ancestors 'none'"
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+ALLOWED = {
+    "access-control-allow-methods": "GET, POST",
+    "access-control-allow-headers": "content-type",
+    "access-control-max-age": "86400",
+}
+
+
+def answer(
+    content: Any, status: int = 200, headers: dict[str, str] | None = None, *, cache: str = ""
+) -> Response:
+    """Return JSON; ``content`` that is bytes is JSON already."""
+    body = content if isinstance(content, bytes) else msgspec.json.encode(content)
+    given = HEADERS | {
+        "content-security-policy": API_POLICY,
+        "cache-control": cache or "no-store",
+    }
+    return Response(body, status, given | (headers or {}), JSON)
+
+
+def problem(
+    status: int, cause: str, detail: str, headers: dict[str, str] | None = None
+) -> Response:
+    """Return why a request failed."""
+    return answer({"cause": cause, "detail": detail}, status, headers)
+
+
+def delayed(error: DelayedError) -> Response:
+    """Return when to come again."""
+    return problem(error.status, error.cause, error.detail, {"retry-after": str(error.retry_after)})

@@ -1,0 +1,116 @@
+"""The application: reports by the shortest way, everything else by Starlette's routes."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import traceback
+from collections.abc import AsyncIterator
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from ldprl.service import pages
+from ldprl.service.admin import Admin
+from ldprl.service.answers import ALLOWED, answer, delayed, problem
+from ldprl.service.causes import DelayedError, RefusedError
+from ldprl.service.routes import Routes
+from ldprl.service.service import Service
+
+_NAMES = {404: "not-found", 405: "method-not-allowed"}
+_FREE = ("/healthz", "/metrics")
+"""Watchers come in at any load."""
+_log = logging.getLogger("ldprl.service")
+
+
+class App:
+    """An ASGI application around one service, which it starts and stops."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self._inner = Starlette(
+            routes=[*Routes(service).routes(), *Admin(service).routes(), *pages.routes()],
+            exception_handlers={
+                HTTPException: _http_problem,
+                DelayedError: self._problem,
+                RefusedError: self._problem,
+                Exception: self._problem,
+            },
+            lifespan=self._lifespan,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection's request."""
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        try:
+            response = await self._respond(scope, receive, send)
+        except ClientDisconnect:
+            return
+        except Exception as error:
+            response = await self._problem(None, error)
+        if response is not None:
+            await response(scope, receive, send)
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> Response | None:
+        """Return the answer, or None where it was sent already."""
+        path = scope["path"]
+        if path in _FREE:
+            await self._routed(scope, receive, send)
+            return None
+        with self.service.gate.enter(scope):
+            if path != "/v1/reports":
+                await self._routed(scope, receive, send)
+                return None
+            if scope["method"] == "POST":
+                return await self._reports(scope, receive)
+            if scope["method"] == "OPTIONS":
+                return answer(b"", 204, ALLOWED)
+            return problem(405, "method-not-allowed", "POST reports here", {"allow": "POST"})
+
+    async def _routed(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Starlette raises what it has answered once more, for a server to log.
+        with contextlib.suppress(Exception):
+            await self._inner(scope, receive, send)
+
+    async def _problem(self, _: Request | None, error: Exception) -> Response:
+        """Return the answer to a request that failed."""
+        if isinstance(error, RefusedError):
+            status, content = self.service.intake.refuse(error)
+            response = answer(content, status)
+        elif isinstance(error, DelayedError):
+            self.service.metrics.delayed[error.cause] += 1
+            response = delayed(error)
+        else:
+            # A message may quote what a user sent; where it happened does not.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            _log.error("%s at\n%s", type(error).__name__, where)
+            response = problem(500, "internal", "the server failed; this is a fault of its own")
+        # What is left of the body is not worth waiting for.
+        response.headers["connection"] = "close"
+        return response
+
+    async def _reports(self, scope: Scope, receive: Receive) -> Response:
+        body = await self.service.gate.read(scope, receive)
+        try:
+            status, content = await self.service.intake.take(body)
+        finally:
+            self.service.gate.release(len(body))
+        return answer(content, status)
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        self.service.start()
+        yield
+        self.service.stop()
+
+
+async def _http_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    cause = _NAMES.get(error.status_code, "malformed")
+    headers = dict(error.headers or {})
+    return problem(error.status_code, cause, error.detail, headers)

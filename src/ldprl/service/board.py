@@ -1,0 +1,118 @@
+"""What the request path knows of the database: a board that one thread writes and all read."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ldprl.protocol.deployment import Deployment
+from ldprl.service.causes import DelayedError
+from ldprl.service.plans import Edition, edition
+from ldprl.service.store.protocol import Store, Totals
+
+_EVERY = 0.5
+_STALE = 10.0
+_HOUR = 3600
+_log = logging.getLogger("ldprl.service")
+
+
+@dataclass(frozen=True)
+class View:
+    """One state of the board. Never changed: replaced as a whole.
+
+    Attributes
+    ----------
+    current
+        The edition that users get.
+    open
+        The editions that may be reported under, by version.
+    first_open
+        Lower versions have expired.
+    totals
+        How far the service had come.
+    """
+
+    current: Edition
+    open: dict[int, Edition]
+    first_open: int
+    totals: Totals
+
+
+class Board:
+    """Follows the database: new plans, expired ones, whether reports are held off."""
+
+    def __init__(self, store: Store, deployment: Deployment, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._deployment = deployment
+        self._clock = clock
+        self._stop = threading.Event()
+        self._refreshing = threading.Lock()
+        self._editions: dict[int, Edition] = {}
+        # A version is replaced when the next one is published.
+        self._published: dict[int, int] = {}
+        self._seen: float | None = None
+        self.view: View | None = None
+        self._thread = threading.Thread(target=self._follow, name="ldprl-board", daemon=True)
+
+    @property
+    def healthy(self) -> bool:
+        """Whether there is a plan and the database answered a moment ago."""
+        seen = self._seen
+        return self.view is not None and seen is not None and time.monotonic() - seen < _STALE
+
+    def start(self) -> None:
+        """Follow the database from now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop following."""
+        self._stop.set()
+        self._thread.join()
+
+    def refresh(self) -> Totals:
+        """Read what is new, and put it on the board."""
+        with self._refreshing:
+            try:
+                totals = self._store.totals()
+                newest = max(self._published, default=0)
+                fresh = self._store.plans(newest) if totals.version > newest else []
+            except DelayedError:
+                self._seen = None
+                raise
+            for stored in fresh:
+                self._editions[stored.version] = edition(stored, self._deployment)
+                self._published[stored.version] = stored.published_hour
+            self._seen = time.monotonic()
+            if self._published:
+                self._post(totals)
+            return totals
+
+    def last_version(self, hours_ago: int = 0) -> int:
+        """Return the newest version that had expired ``hours_ago``, or 0."""
+        window = self._deployment.report_window_hours
+        now = self._clock() / _HOUR - hours_ago
+        published = list(self._published.items())
+        gone = (v - 1 for v, hour in published if v > 1 and now >= hour + window)
+        return max(gone, default=0)
+
+    def _post(self, totals: Totals) -> None:
+        expired = self.last_version()
+        for version in [v for v in self._editions if v <= expired]:
+            del self._editions[version]
+        newest = self._editions[max(self._published)]
+        self.view = View(newest, dict(self._editions), expired + 1, totals)
+
+    def _follow(self) -> None:
+        while not self._stop.wait(_EVERY):
+            was_healthy = self.healthy
+            try:
+                self.refresh()
+            except DelayedError as delayed:
+                # Said once, not twice a second.
+                if was_healthy:
+                    _log.warning("%s: %s", delayed.cause, delayed.detail)
+            except Exception:
+                _log.exception("the board is not refreshed")

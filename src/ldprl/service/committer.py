@@ -1,0 +1,141 @@
+"""Group commit: what waits is written in one transaction, and answered after it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ldprl.service.causes import DelayedError
+from ldprl.service.metrics import Metrics
+from ldprl.service.store.protocol import Admitted, Store
+
+_LARGEST_COMMIT = 4000
+_IDLE = 0.5
+_log = logging.getLogger("ldprl.service")
+
+Answer = asyncio.Future[list[bool]]
+
+
+class _Waiting(NamedTuple):
+    reports: Sequence[Admitted]
+    answer: Answer
+
+
+class Committer:
+    """Takes admitted reports from the event loop; one thread writes them.
+
+    Parameters
+    ----------
+    store
+        Where to.
+    metrics
+        Told how long each commit took.
+    capacity
+        How many reports may wait; more are turned away at once, so memory stays bounded.
+    """
+
+    def __init__(self, store: Store, metrics: Metrics, capacity: int = 20_000) -> None:
+        self._store = store
+        self._metrics = metrics
+        self._capacity = capacity
+        self._changed = threading.Condition()
+        self._queue: list[_Waiting] = []
+        self._outcomes: Counter[str] = Counter()
+        self._closing = False
+        self.waiting = 0
+        self._thread = threading.Thread(target=self._run, name="ldprl-committer", daemon=True)
+
+    def start(self) -> None:
+        """Write from now on."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Write what waits, and stop."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        self._thread.join()
+
+    def submit(self, reports: Sequence[Admitted]) -> Answer:
+        """Return a future that says, after the commit, which reports were new."""
+        answer: Answer = asyncio.get_running_loop().create_future()
+        with self._changed:
+            # A request larger than all there is room for is taken when nothing else waits.
+            full = self.waiting and self.waiting + len(reports) > self._capacity
+            if full or self._closing:
+                raise DelayedError("overloaded", f"{self.waiting} reports wait to be committed")
+            self._queue.append(_Waiting(reports, answer))
+            self.waiting += len(reports)
+            self._changed.notify()
+        return answer
+
+    def note(self, cause: str, count: int = 1) -> None:
+        """Have refused reports counted with the next commit."""
+        with self._changed:
+            self._outcomes[cause] += count
+
+    def pending(self) -> Counter[str]:
+        """Return the refusals that are not written yet."""
+        with self._changed:
+            return Counter(self._outcomes)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                if not self._queue and not self._closing:
+                    self._changed.wait(_IDLE)
+                taken, self._queue = _split(self._queue)
+                outcomes, self._outcomes = self._outcomes, Counter()
+                finished = self._closing and not self._queue
+            if taken or outcomes:
+                self._commit(taken, outcomes)
+            if finished:
+                return
+
+    def _commit(self, taken: list[_Waiting], outcomes: Counter[str]) -> None:
+        reports = [report for one in taken for report in one.reports]
+        result: list[bool] | Exception
+        started = time.perf_counter()
+        try:
+            result = self._store.commit(reports, outcomes)
+            self._metrics.commits.observe(time.perf_counter() - started)
+        except Exception as error:
+            if not isinstance(error, DelayedError):
+                # The message might quote a report; its kind does not.
+                _log.error("a commit failed: %s", type(error).__name__)
+            result = error
+        with self._changed:
+            self.waiting -= len(reports)
+            if isinstance(result, Exception):
+                self._outcomes.update(outcomes)
+        if taken:
+            loop = taken[0].answer.get_loop()
+            loop.call_soon_threadsafe(_settle, taken, result)
+
+
+def _split(queue: list[_Waiting]) -> tuple[list[_Waiting], list[_Waiting]]:
+    """Return the requests for one commit, and those that wait for the next."""
+    size = 0
+    for place, one in enumerate(queue):
+        size += len(one.reports)
+        if size > _LARGEST_COMMIT and place:
+            return queue[:place], queue[place:]
+    return queue, []
+
+
+def _settle(taken: list[_Waiting], result: list[bool] | Exception) -> None:
+    """Answer the requests of one commit; a client that hung up is not there to hear it."""
+    start = 0
+    for one in taken:
+        end = start + len(one.reports)
+        if not one.answer.done():
+            if isinstance(result, Exception):
+                one.answer.set_exception(result)
+            else:
+                one.answer.set_result(result[start:end])
+        start = end

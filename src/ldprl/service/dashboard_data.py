@@ -1,0 +1,139 @@
+"""The numbers that the dashboard shows: a function of the plan in force and the committed sums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ldprl.assignment import Plan
+from ldprl.learning.ldp_ts import LDPTS
+from ldprl.protocol.deployment import Deployment
+from ldprl.service.influence import Answered, exposure, reach
+from ldprl.service.progress import DRAWS, Progress, progress
+from ldprl.shape import FloatArray, Shape
+from ldprl.statistics import Statistics
+
+_DIGITS = 4
+
+
+def dashboard_data(
+    deployment: Deployment,
+    *,
+    version: int,
+    planned_at: int,
+    plan: Plan,
+    statistics: Statistics,
+    answered: Answered,
+    refusals: Mapping[str, int],
+    paused: bool,
+) -> dict[str, Any]:
+    """Return what ``GET /v1/dashboard`` answers, as JSON.
+
+    Estimates, their errors and the models drawn around them are those of
+    :meth:`~ldprl.learning.ldp_ts.LDPTS.belief`, whoever plans: it knows the law of the noise.
+
+    Parameters
+    ----------
+    deployment
+        What is served.
+    version, planned_at, plan
+        The plan in force, and after how many users it was made.
+    statistics
+        The sums of all committed reports.
+    answered
+        Every assignment that was reported under, with the number of its reports.
+    refusals
+        How many reports were refused, by cause.
+    paused
+        Whether reports are refused for now.
+    """
+    mechanism = deployment.built
+    belief = LDPTS(mechanism).belief(statistics)
+    laws = mechanism.row_laws
+    # Drawn anew from the same seed: the page changes when the sums do, and not by chance.
+    seen = progress(statistics, belief, np.random.default_rng(0))
+    exposed = exposure(mechanism, answered)
+    pulls = reach(mechanism, plan[0], belief.rewards, belief.moves)
+    visits, departures = statistics.visits, statistics.departures
+    reports = (statistics.reports, statistics.move_reports)
+    return {
+        "deployment": _deployment(deployment),
+        "users": statistics.users,
+        "version": version,
+        "planned_at": planned_at,
+        "next_plan_at": deployment.next_plan_at(planned_at),
+        "paused": paused,
+        "policy": _rounded(_told(deployment.shape, plan)),
+        "best": seen.best.tolist(),
+        "sureness": _rounded(seen.sureness),
+        "visited": _rounded(seen.visited),
+        "progress": _progress(statistics, seen),
+        "rewards": {
+            "mean": _rounded(belief.rewards),
+            "error": _rounded(belief.reward_spread),
+            "visits": _rounded(visits),
+            "noise": _ratio(np.sqrt(reports[0] * laws.rewards.row_outside), visits),
+        },
+        "transitions": {
+            "mean": _rounded(belief.moves),
+            "error": _rounded(belief.move_spread),
+            "visits": _rounded(departures),
+            "noise": _ratio(np.sqrt(reports[1] * laws.transitions.row_outside), departures),
+        },
+        "influence": {
+            "rewards": _ratio(exposed[0] * pulls[0], visits),
+            "transitions": _ratio(exposed[1] * pulls[1], departures),
+        },
+        "refusals": dict(sorted(refusals.items())),
+    }
+
+
+def _deployment(deployment: Deployment) -> dict[str, Any]:
+    document = deployment.document
+    kept = ("name", "mechanism", "epsilon", "delta", "learner", "report_window_hours")
+    sizes = {key: document["shape"][key] for key in ("horizon", "step_dependent")}
+    told = {key: document[key] for key in kept}
+    return {"digest": deployment.digest, **told, **sizes, **document["labels"]}
+
+
+def _told(shape: Shape, plan: Plan) -> FloatArray:
+    """Return the share of users who are told each action, of shape (H, S, A)."""
+    told = np.zeros((shape.horizon, shape.states, shape.actions))
+    steps, states = np.ogrid[: shape.horizon, : shape.states]
+    for assignment in plan:
+        told[steps, states, assignment.policy] += assignment.share
+    return told
+
+
+def _progress(statistics: Statistics, seen: Progress) -> dict[str, Any]:
+    low, middle, high = np.quantile(seen.values, [0.05, 0.5, 0.95])
+    numbers = {
+        "settled": seen.settled,
+        "value": float(middle),
+        "low": float(low),
+        "high": float(high),
+        "loss": float(seen.losses.mean()),
+    }
+    return {key: round(number, _DIGITS) for key, number in numbers.items()} | {
+        "start_known": statistics.arrivals is not None and statistics.users > 0,
+        "draws": DRAWS,
+    }
+
+
+def _rounded(numbers: FloatArray) -> Any:
+    return np.round(np.asarray(numbers, dtype=np.float64), _DIGITS).tolist()
+
+
+def _ratio(above: FloatArray, below: FloatArray) -> Any:
+    """Return the quotients, None where there is nothing to divide by."""
+    known = (below > 0) & (above > 0)
+    quotients = np.divide(above, below, out=np.full(below.shape, np.nan), where=known)
+    return _without_nan(_rounded(quotients))
+
+
+def _without_nan(numbers: Any) -> Any:
+    if isinstance(numbers, list):
+        return [_without_nan(number) for number in numbers]
+    return None if np.isnan(numbers) else numbers

@@ -1,0 +1,207 @@
+"""From the body of a request to counted reports, and to the answer."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from ldprl.errors import InputError
+from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.messages import REPORT_ID
+from ldprl.service.board import Board, View
+from ldprl.service.causes import REFUSALS, DelayedError, RefusedError
+from ldprl.service.committer import Committer
+from ldprl.service.metrics import Metrics
+from ldprl.service.shared import Shared
+from ldprl.service.store.protocol import Admitted
+
+MOST_REPORTS = 1000
+_SPACE = b" \t\r\n"
+
+
+class Report(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A report on the wire; a field that is not asked for is refused, whatever it holds."""
+
+    id: str
+    deployment: str
+    version: int
+    assignment: int
+    values: list[int]
+
+
+class _Named(msgspec.Struct):
+    id: str
+
+
+_one = msgspec.json.Decoder(Report)
+_many = msgspec.json.Decoder(list[Report])
+_parts = msgspec.json.Decoder(list[msgspec.Raw])
+_named = msgspec.json.Decoder(_Named)
+_encode = msgspec.json.Encoder().encode
+
+_T = TypeVar("_T")
+Unreadable = tuple[str | None, RefusedError]
+"""A report that cannot be read: its id if it has one, and why."""
+
+
+class Intake:
+    """Checks reports one by one, hands the good ones to the committer, and answers."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        secret: bytes,
+        board: Board,
+        committer: Committer,
+        metrics: Metrics,
+    ) -> None:
+        self._digest = deployment.digest
+        self._secret = secret
+        self._board = board
+        self._fresh = Shared(board.refresh, seconds=0.0)
+        self._committer = committer
+        self._metrics = metrics
+
+    async def take(self, body: bytes) -> tuple[int, bytes]:
+        """Return the status and the body of the answer."""
+        view = self._board.view
+        if view is None:
+            raise DelayedError("database-down", "no plan has been read yet")
+        if view.totals.paused:
+            raise DelayedError("paused", "the operator holds reports off")
+        if body[:1] == b"{" or body.lstrip(_SPACE)[:1] == b"{":
+            return await self._take_one(body, view)
+        return await self._take_many(body, view)
+
+    async def _take_one(self, body: bytes, view: View) -> tuple[int, bytes]:
+        try:
+            report = _read(_one, body)
+            if report.version > view.current.version:
+                view = await self._look_again(view, report.version)
+            admitted = self._admit(report, view)
+        except RefusedError as refused:
+            return self.refuse(refused)
+        (new,) = await self._committer.submit((admitted,))
+        status = "counted" if new else "duplicate"
+        self._metrics.reports[status] += 1
+        return 200, b'{"id":"%b","status":"%b"}' % (report.id.encode(), status.encode())
+
+    async def _take_many(self, body: bytes, view: View) -> tuple[int, bytes]:
+        try:
+            reports = _read_many(body)
+        except RefusedError as refused:
+            return self.refuse(refused)
+        newest = max((part.version for part in reports if isinstance(part, Report)), default=0)
+        if newest > view.current.version:
+            view = await self._look_again(view, newest)
+        results: list[dict[str, Any]] = []
+        admitted: list[Admitted] = []
+        hopeful: list[dict[str, Any]] = []
+        for part in reports:
+            try:
+                if not isinstance(part, Report):
+                    raise part[1]
+                admitted.append(self._admit(part, view))
+                result: dict[str, Any] = {"id": part.id, "status": "counted"}
+                hopeful.append(result)
+            except RefusedError as refused:
+                self._note(refused)
+                name = _id_or_none(part.id) if isinstance(part, Report) else part[0]
+                why = {"status": "refused", "cause": refused.cause, "detail": refused.detail}
+                result = {"id": name} | why
+            results.append(result)
+        if admitted:
+            for result, new in zip(hopeful, await self._committer.submit(admitted), strict=True):
+                if not new:
+                    result["status"] = "duplicate"
+                self._metrics.reports[result["status"]] += 1
+        return 200, _encode({"results": results})
+
+    async def _look_again(self, view: View, version: int) -> View:
+        """Return the board as it is now: another server may have published ``version``."""
+        # A reading that others share may have begun before this report came; the next has not.
+        for _ in range(2):
+            if version > view.current.version:
+                await self._fresh.get()
+                view = self._board.view or view
+        return view
+
+    def refuse(self, refused: RefusedError) -> tuple[int, bytes]:
+        """Return the answer to a request that is refused as a whole."""
+        self._note(refused)
+        answer = {"cause": refused.cause, "detail": refused.detail}
+        return REFUSALS[refused.cause], _encode(answer)
+
+    def _note(self, refused: RefusedError) -> None:
+        self._metrics.reports["refused"] += 1
+        self._metrics.refused[refused.cause] += 1
+        self._committer.note(refused.cause)
+
+    def _admit(self, report: Report, view: View) -> Admitted:
+        """Return the report ready to be counted, or refuse it."""
+        raw = _raw_id(report.id)
+        if report.deployment != self._digest:
+            raise RefusedError("other-deployment", f"this is deployment {self._digest}")
+        edition = view.open.get(report.version)
+        if edition is None:
+            if 0 < report.version < view.first_open:
+                raise RefusedError(
+                    "expired-version", f"version {view.first_open} is the oldest open"
+                )
+            raise RefusedError("unknown-version", f"version {view.current.version} is the newest")
+        index = report.assignment
+        if edition.index_of(report.id, self._secret) != index:
+            raise RefusedError("wrong-assignment", "GET /v1/policy?id=… names the id's assignment")
+        alphabet = edition.alphabets[index]
+        try:
+            values = alphabet.admit(report.values)
+        except InputError as error:
+            raise RefusedError("wrong-alphabet", f"expected {error.expected}") from None
+        return Admitted(raw, report.version, index, alphabet, values)
+
+
+def _raw_id(text: str) -> bytes:
+    try:
+        raw = bytes.fromhex(text)
+    except ValueError:
+        raw = b""
+    # fromhex takes capitals and spaces too.
+    if len(raw) != 16 or raw.hex() != text:
+        raise RefusedError("malformed", "id: expected 32 hexadecimal digits in lower case")
+    return raw
+
+
+def _id_or_none(text: str) -> str | None:
+    return text if REPORT_ID.fullmatch(text) else None
+
+
+def _read(decoder: msgspec.json.Decoder[_T], body: bytes | msgspec.Raw) -> _T:
+    try:
+        return decoder.decode(body)
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
+        raise RefusedError("malformed", str(error)[:200]) from None
+
+
+def _read_many(body: bytes) -> list[Report | Unreadable]:
+    """Return the reports of a list, be they readable or not."""
+    reports: list[Report | Unreadable]
+    try:
+        reports = list(_many.decode(body))
+    except (msgspec.DecodeError, RecursionError, ValueError):
+        reports = [_read_part(part) for part in _read(_parts, body)]
+    if not reports:
+        raise RefusedError("malformed", "expected a report, or a list of 1 to 1000 of them")
+    if len(reports) > MOST_REPORTS:
+        raise RefusedError("too-large", f"expected at most {MOST_REPORTS} reports at once")
+    return reports
+
+
+def _read_part(part: msgspec.Raw) -> Report | Unreadable:
+    try:
+        return _read(_one, part)
+    except RefusedError as refused:
+        try:
+            return _id_or_none(_read(_named, part).id), refused
+        except RefusedError:
+            return None, refused

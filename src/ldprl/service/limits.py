@@ -1,0 +1,135 @@
+"""What one client, and all together, may ask of the server at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope
+
+from ldprl.service.causes import DelayedError, RefusedError
+
+_ADDRESSES = 65_536
+_PATIENCE = 4
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds on requests.
+
+    Attributes
+    ----------
+    body_bytes
+        Largest body.
+    body_seconds
+        Longest time that a body may take to arrive.
+    held_bytes
+        Most bytes of bodies that are held at one time.
+    requests
+        Most requests at one time.
+    rate
+        Requests a second from one address, over any two seconds; 0 for no limit.
+    """
+
+    body_bytes: int = 4 * 2**20
+    body_seconds: float = 10.0
+    held_bytes: int = 64 * 2**20
+    requests: int = 2000
+    rate: int = 1000
+
+
+class Gate:
+    """Lets requests in while there is room. Addresses stay in memory, and few of them."""
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limits = limits
+        self._clock = clock
+        self._requests = 0
+        self._bytes = 0
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    @contextlib.contextmanager
+    def enter(self, scope: Scope) -> Iterator[None]:
+        """Hold a place for one request, or turn it away."""
+        client = scope.get("client")
+        if self.limits.rate and client:
+            self._spend(client[0])
+        if self._requests >= self.limits.requests:
+            raise DelayedError("overloaded", f"{self._requests} requests at once")
+        self._requests += 1
+        try:
+            yield
+        finally:
+            self._requests -= 1
+
+    async def read(self, scope: Scope, receive: Receive) -> bytes:
+        """Return the body, of bounded size and in bounded time; hold its bytes till released."""
+        self._check_declared(scope)
+        heard = held = 0
+        chunks = []
+        try:
+            async with asyncio.timeout(self.limits.body_seconds):
+                more = True
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise ClientDisconnect
+                    chunk = message.get("body", b"")
+                    more = message.get("more_body", False)
+                    heard += len(chunk)
+                    if heard > self.limits.body_bytes:
+                        self._check_patience(heard)
+                        continue
+                    held += len(chunk)
+                    self._hold(len(chunk))
+                    chunks.append(chunk)
+            if heard > self.limits.body_bytes:
+                raise self._too_large()
+        except BaseException as error:
+            self.release(held)
+            if isinstance(error, TimeoutError):
+                slow = f"the body took more than {self.limits.body_seconds:g} s"
+                raise DelayedError("rate-limited", slow) from None
+            raise
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def release(self, held: int) -> None:
+        """Let go of so many bytes."""
+        self._bytes -= held
+
+    def _hold(self, size: int) -> None:
+        self._bytes += size
+        if self._bytes > self.limits.held_bytes:
+            raise DelayedError("overloaded", "too many bytes at once")
+
+    def _check_declared(self, scope: Scope) -> None:
+        for name, value in scope["headers"]:
+            if name == b"content-length":
+                self._check_patience(int(value))
+
+    def _check_patience(self, size: int) -> None:
+        """Hear out a body that is too large, as a client reads no answer before it has sent all."""
+        if size > _PATIENCE * self.limits.body_bytes:
+            raise self._too_large()
+
+    def _too_large(self) -> RefusedError:
+        return RefusedError("too-large", f"expected at most {self.limits.body_bytes} bytes")
+
+    def _spend(self, address: str) -> None:
+        """Take a token from the address's bucket, which holds two seconds' worth."""
+        rate, now = self.limits.rate, self._clock()
+        tokens, then = self._buckets.pop(address, (2.0 * rate, now))
+        tokens = min(2.0 * rate, tokens + (now - then) * rate)
+        enough = tokens >= 1
+        self._buckets[address] = (tokens - 1 if enough else tokens, now)
+        if len(self._buckets) > _ADDRESSES:
+            self._buckets.popitem(last=False)
+        if not enough:
+            wait = math.ceil((1 - tokens) / rate)
+            raise DelayedError("rate-limited", f"at most {rate} requests a second", wait)

@@ -1,0 +1,123 @@
+"""Plans again when the epoch rule says so, away from the requests."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ldprl.assignment import Plan
+from ldprl.catalogue import LEARNERS
+from ldprl.learning.ldp_ts import LDPTS
+from ldprl.learning.learner import Learner
+from ldprl.protocol.deployment import Deployment
+from ldprl.service.board import Board
+from ldprl.service.causes import DelayedError
+from ldprl.service.plans import alphabets, plan_text, sums_digest
+from ldprl.service.statistics import Decoder
+from ldprl.service.store.protocol import Store, StoredPlan, Sum, Totals
+
+_EVERY = 0.25
+_AFTER_TROUBLE = 2.0
+_GRACE_HOURS = 1
+"""How long ids outlive their version: time for a server that has not noticed yet."""
+_log = logging.getLogger("ldprl.service")
+
+
+def learner_of(deployment: Deployment) -> Learner:
+    """Return the learner that a deployment names."""
+    mechanism, failure = deployment.built, float(deployment.failure_probability)
+    kind = LEARNERS[deployment.learner]
+    if kind is LDPTS:
+        return LDPTS(mechanism)
+    return kind(mechanism, failure_probability=failure)  # type: ignore[call-arg]
+
+
+class Planner:
+    """Makes version after version, one process at a time.
+
+    A plan is a function of the committed sums and of its version: the learner's randomness is
+    seeded from the deployment's digest and the version. Dying before the commit changes nothing.
+    """
+
+    def __init__(
+        self, store: Store, deployment: Deployment, board: Board, clock: Callable[[], float]
+    ) -> None:
+        self._store = store
+        self._deployment = deployment
+        self._board = board
+        self._clock = clock
+        self._learner = learner_of(deployment)
+        self._decoder = Decoder(store, deployment)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="ldprl-planner", daemon=True)
+
+    def start(self) -> None:
+        """Plan from now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish the plan at hand, and stop."""
+        self._stop.set()
+        self._thread.join()
+
+    def warm_up(self) -> None:
+        """Plan from no reports, so that everything is compiled before the first user comes."""
+        self.plan([], 1)
+
+    def plan(self, sums: Sequence[Sum], version: int) -> Plan:
+        """Return the plan that these sums lead to."""
+        rng = np.random.default_rng([int(self._deployment.digest, 16), version])
+        statistics = self._decoder.statistics(sums)
+        return self._deployment.built.ask(self._learner.plan(statistics, rng))
+
+    def step(self) -> None:
+        """Do what is due: publish a plan, forget ids that are no longer needed."""
+        if not self._store.lead():
+            return
+        totals = self._board.refresh()
+        if self._due(totals):
+            self._publish(totals.version + 1)
+            self._board.refresh()
+        expired = self._board.last_version(_GRACE_HOURS)
+        if expired > totals.forgotten:
+            self._store.forget(expired)
+
+    def _due(self, totals: Totals) -> bool:
+        if totals.version in (0, totals.plan_wanted):
+            return True
+        view = self._board.view
+        if view is None or view.current.version != totals.version:
+            return False
+        return totals.users >= self._deployment.next_plan_at(view.current.users)
+
+    def _publish(self, version: int) -> None:
+        sums = self._store.sums()
+        plan = self.plan(sums, version)
+        stored = StoredPlan(
+            version,
+            sum(one.users for one in sums),
+            sums_digest(sums),
+            math.ceil(self._clock() / 3600),
+            plan_text(plan),
+        )
+        lengths = [one.length for one in alphabets(plan, self._deployment)]
+        self._store.publish(stored, lengths)
+        _log.info("version %d is in force, made from %d reports", version, stored.users)
+
+    def _run(self) -> None:
+        pause = _EVERY
+        while not self._stop.wait(pause):
+            pause = _EVERY
+            try:
+                self.step()
+            except DelayedError as delayed:
+                pause = _AFTER_TROUBLE
+                _log.warning("no plan now: %s: %s", delayed.cause, delayed.detail)
+            except Exception:
+                pause = _AFTER_TROUBLE
+                # Sums and plans hold nothing personal: the trace may tell all.
+                _log.exception("no plan now")

@@ -1,0 +1,126 @@
+"""A plan in the database and in memory, and which assignment of it a report id gets."""
+
+from __future__ import annotations
+
+import bisect
+import hashlib
+import hmac
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ldprl.assignment import Assignment, Plan, Question
+from ldprl.protocol.alphabet import Alphabet, alphabet
+from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.messages import Issued, question_document
+from ldprl.service.store.protocol import StoredPlan, Sum
+
+
+@dataclass(frozen=True, eq=False)
+class Edition:
+    """A version of the policy as the request path needs it, with all answers ready.
+
+    Attributes
+    ----------
+    version, users
+        Which plan it is, and from how many reports it was made.
+    plan
+        Its assignments.
+    alphabets
+        What a report under each assignment may hold.
+    bounds
+        Cumulated shares, in units of 2⁻⁶⁴.
+    answers
+        Each assignment as a user receives it, in JSON.
+    whole
+        The public plan, in JSON.
+    """
+
+    version: int
+    users: int
+    plan: Plan
+    alphabets: tuple[Alphabet, ...]
+    bounds: tuple[int, ...]
+    answers: tuple[bytes, ...]
+    whole: bytes
+
+    def index_of(self, report_id: str, secret: bytes) -> int:
+        """Return the assignment of a report id: random in its share, and not the user's choice."""
+        text = f"{self.version}:{report_id}".encode()
+        place = int.from_bytes(hmac.digest(secret, text, "sha256")[:8], "big")
+        return min(bisect.bisect_right(self.bounds, place), len(self.bounds) - 1)
+
+
+def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
+    """Make a stored plan ready to be served."""
+    plan = plan_from(stored.assignments)
+    digest = deployment.digest
+    parts = [Issued(digest, stored.version, i, one).document() for i, one in enumerate(plan)]
+    whole = {
+        "deployment": digest,
+        "version": stored.version,
+        "users": stored.users,
+        "assignments": [
+            {"share": one.share, "policy": part["policy"], "question": part["question"]}
+            for one, part in zip(plan, parts, strict=True)
+        ],
+    }
+    cumulated = itertools.accumulate(one.share for one in plan)
+    return Edition(
+        version=stored.version,
+        users=stored.users,
+        plan=plan,
+        alphabets=alphabets(plan, deployment),
+        bounds=tuple(int(share * 2**64) for share in cumulated),
+        answers=tuple(json.dumps(part).encode() for part in parts),
+        whole=json.dumps(whole).encode(),
+    )
+
+
+def alphabets(plan: Plan, deployment: Deployment) -> tuple[Alphabet, ...]:
+    """Return what a report under each assignment may hold; it hangs on the question's kind."""
+    mechanism = deployment.built
+    kinds = {one.question.kind if one.question else None: one for one in plan}
+    known = {kind: alphabet(mechanism, one) for kind, one in kinds.items()}
+    return tuple(known[one.question.kind if one.question else None] for one in plan)
+
+
+def plan_text(plan: Plan) -> str:
+    """Write a plan as JSON; a float's text reads back as the same float."""
+    return json.dumps(
+        [
+            {
+                "share": one.share,
+                "policy": one.policy.tolist(),
+                "question": question_document(one.question),
+                "weights": None if one.question is None else one.question.weights.tolist(),
+            }
+            for one in plan
+        ]
+    )
+
+
+def plan_from(text: str) -> Plan:
+    """Read what :func:`plan_text` wrote."""
+    return tuple(_assignment(part) for part in json.loads(text))
+
+
+def _assignment(part: dict[str, Any]) -> Assignment:
+    asked = part["question"]
+    question = None
+    if asked is not None:
+        question = Question(asked["kind"], asked["step"], np.array(part["weights"]))
+    return Assignment(np.array(part["policy"], dtype=np.int64), part["share"], question)
+
+
+def sums_digest(sums: Sequence[Sum]) -> str:
+    """Return a SHA-256 by which the sums that a plan was made from are known again."""
+    digest = hashlib.sha256()
+    for one in sums:
+        digest.update(f"{one.version}:{one.assignment}:{one.users}:".encode())
+        digest.update(one.tally.astype("<i8").tobytes())
+    return digest.hexdigest()

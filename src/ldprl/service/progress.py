@@ -1,0 +1,91 @@
+"""How far learning has come: what the models that the sums allow say of the best policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldprl.learning.ldp_ts import Belief
+from ldprl.learning.planning import plan
+from ldprl.learning.questions import expected_shares
+from ldprl.shape import FloatArray, Policy, Shape
+from ldprl.statistics import Statistics
+
+DRAWS = 100
+SETTLED = 0.95
+"""A decision is settled once this share of the drawn models agrees with it."""
+TOLERANCE = 0.01
+"""An action agrees with a model if it gives away at most this share of the largest total reward."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What ``DRAWS`` models, drawn around the estimate, say of its best policy.
+
+    Attributes
+    ----------
+    best
+        The best policy of the estimated model.
+    sureness
+        In what share of the drawn models its action is best, or nearly; of shape (H, S).
+    visited
+        Expected share of its users in each state at each step, of shape (H, S).
+    values
+        Its total reward in each drawn model.
+    losses
+        How much more the best policy of that model would give.
+    """
+
+    best: Policy
+    sureness: FloatArray
+    visited: FloatArray
+    values: FloatArray
+    losses: FloatArray
+
+    @property
+    def settled(self) -> float:
+        """The share of decisions, as often as users face them, that are settled."""
+        return float(self.visited[self.sureness >= SETTLED].sum() / len(self.best))
+
+
+def progress(statistics: Statistics, belief: Belief, rng: np.random.Generator) -> Progress:
+    """Draw models from ``belief`` and compare the best policy of its means with theirs."""
+    shape = statistics.shape
+    best = plan(shape, belief.rewards, belief.moves)
+    visited = expected_shares(statistics, best, belief.moves)
+    agreeing = np.zeros(best.shape)
+    values, losses = np.empty(DRAWS), np.empty(DRAWS)
+    for draw in range(DRAWS):
+        rewards, moves = _model(belief, rng)
+        value, optimal, near = _compare(shape, best, rewards, moves)
+        agreeing += near
+        values[draw] = visited[0] @ value
+        losses[draw] = visited[0] @ (optimal - value)
+    return Progress(best, agreeing / DRAWS, visited, values, losses)
+
+
+def _model(belief: Belief, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Draw rewards and transitions around their means, kept within [0, 1] and made to sum to 1."""
+    rewards = belief.rewards + belief.reward_spread * rng.standard_normal(belief.rewards.shape)
+    moves = belief.moves + belief.move_spread * rng.standard_normal(belief.moves.shape)
+    moves = np.clip(moves, 1e-12, 1)
+    return np.clip(rewards, 0, 1), moves / moves.sum(axis=-1, keepdims=True)
+
+
+def _compare(
+    shape: Shape, policy: Policy, rewards: FloatArray, moves: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the value of ``policy`` in a model, the best value, and where it is nearly optimal."""
+    states = np.arange(shape.states)
+    value, optimal = np.zeros(shape.states), np.zeros(shape.states)
+    near = np.empty(policy.shape)
+    for step in reversed(range(shape.horizon)):
+        g, chosen = shape.model_of(step), policy[step]
+        playing, choices = rewards[g, states, chosen], rewards[g]
+        if step + 1 < shape.horizon:
+            playing = playing + moves[g, states, chosen] @ value
+            choices = choices + moves[g] @ optimal
+        value, optimal = playing, choices.max(axis=1)
+        near[step] = choices[states, chosen] >= optimal - TOLERANCE * shape.horizon
+    return value, optimal, near

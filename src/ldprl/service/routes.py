@@ -1,0 +1,117 @@
+"""The public calls, but for reports."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ldprl.protocol.messages import REPORT_ID
+from ldprl.service.answers import HEADERS, answer, problem
+from ldprl.service.openapi import document
+from ldprl.service.plans import edition
+from ldprl.service.service import Service
+from ldprl.service.shared import Shared
+from ldprl.service.view_data import dashboard, status
+
+_FOR_EVER = "public, max-age=31536000, immutable"
+_LARGEST = 2**53
+_DASHBOARD_SECONDS = 2.0
+
+
+class Routes:
+    """Handlers that read from the service."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._digest = service.deployment.digest
+        self._status = Shared(lambda: status(service), seconds=0.0)
+        self._dashboard = Shared(lambda: dashboard(service), seconds=_DASHBOARD_SECONDS)
+
+    def routes(self) -> list[Route]:
+        """Return where each handler stands."""
+        return [
+            Route("/v1/deployment", self.deployment),
+            Route("/v1/policy", self.policy),
+            Route("/v1/policy/{version}/{assignment}", self.assignment),
+            Route("/v1/status", self.status),
+            Route("/v1/dashboard", self.dashboard),
+            Route("/healthz", self.health),
+            Route("/metrics", self.metrics),
+            Route("/openapi.json", self.openapi),
+        ]
+
+    async def deployment(self, request: Request) -> Response:
+        """Return the frozen parameters and their digest."""
+        content = {"digest": self._digest, "deployment": self._service.deployment.document}
+        return _tagged(request, content, self._digest)
+
+    async def policy(self, request: Request) -> Response:
+        """Return the assignment of a report id, or the whole plan."""
+        current = self._service.view.current
+        report_id = request.query_params.get("id")
+        if report_id is None:
+            return _tagged(request, current.whole, f"{self._digest}-{current.version}")
+        if not REPORT_ID.fullmatch(report_id):
+            return problem(400, "malformed", "id: expected 32 hexadecimal digits in lower case")
+        index = current.index_of(report_id, self._service.store.secret)
+        return answer(current.answers[index])
+
+    async def assignment(self, request: Request) -> Response:
+        """Return one assignment of one version, which never changes."""
+        version = _number(request.path_params["version"])
+        index = _number(request.path_params["assignment"])
+        view = self._service.view
+        found = view.open.get(version)
+        if found is None and 0 < version < view.first_open:
+            stored = await asyncio.to_thread(self._service.store.plans, version - 1, 1)
+            found = edition(stored[0], self._service.deployment)
+        if found is None or not 0 <= index < len(found.answers):
+            return problem(404, "not-found", "no such assignment")
+        return answer(found.answers[index], cache=_FOR_EVER)
+
+    async def status(self, request: Request) -> Response:
+        """Return how far the service has come."""
+        return answer(await self._status.get())
+
+    async def dashboard(self, request: Request) -> Response:
+        """Return the numbers of the dashboard, a moment old at most."""
+        return answer(await self._dashboard.get())
+
+    async def health(self, request: Request) -> Response:
+        """Say whether this server can do its work."""
+        if self._service.board.healthy:
+            return answer({"status": "ok"})
+        return problem(503, "database-down", "the database does not answer", {"retry-after": "2"})
+
+    async def metrics(self, request: Request) -> Response:
+        """Return counters as Prometheus reads them."""
+        service, view = self._service, self._service.board.view
+        text = service.metrics.text(
+            waiting=service.committer.waiting,
+            version=view.current.version if view else 0,
+            users=view.totals.users if view else 0,
+            healthy=service.board.healthy,
+        )
+        return Response(text, 200, HEADERS, "text/plain; version=0.0.4")
+
+    async def openapi(self, request: Request) -> Response:
+        """Return this document: what there is to call."""
+        return answer(document(), cache="public, max-age=3600")
+
+
+def _tagged(request: Request, content: Any, tag: str) -> Response:
+    """Answer with an ETag, and with 304 where the client holds the same."""
+    headers = {"etag": f'"{tag}"'}
+    if headers["etag"] in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=HEADERS | headers)
+    return answer(content, headers=headers, cache="public, no-cache")
+
+
+def _number(text: str) -> int:
+    """Return a path's whole number, or −1, which nothing has."""
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 17 else -1
+    return number if number < _LARGEST else -1

@@ -1,0 +1,73 @@
+"""The parts of a running service, put together in one place."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from ldprl.service.board import Board, View
+from ldprl.service.causes import DelayedError
+from ldprl.service.committer import Committer
+from ldprl.service.intake import Intake
+from ldprl.service.limits import Gate
+from ldprl.service.metrics import Metrics
+from ldprl.service.planner import Planner
+from ldprl.service.settings import Settings
+from ldprl.service.statistics import Decoder
+from ldprl.service.store import open_store
+
+_FIRST_PLAN_SECONDS = 60.0
+
+
+class Service:
+    """Store, board, planner, committer, intake and gate of one process."""
+
+    def __init__(self, settings: Settings, clock: Callable[[], float] = time.time) -> None:
+        self.settings = settings
+        self.deployment = settings.deployment
+        self.metrics = Metrics()
+        self.gate = Gate(settings.limits)
+        self.store = open_store(settings.database, self.deployment)
+        self.board = Board(self.store, self.deployment, clock)
+        self.decoder = Decoder(self.store, self.deployment)
+        self.planner = Planner(self.store, self.deployment, self.board, clock)
+        self.committer = Committer(self.store, self.metrics, settings.queue)
+        self.intake = Intake(
+            self.deployment, self.store.secret, self.board, self.committer, self.metrics
+        )
+
+    def prepare(self) -> None:
+        """Compile, and have a plan in force."""
+        self.planner.warm_up()
+        self._first_plan()
+
+    def start(self) -> None:
+        """Begin to work."""
+        self.committer.start()
+        self.board.start()
+        self.planner.start()
+
+    def stop(self) -> None:
+        """Answer what waits, and let go of the database."""
+        self.planner.stop()
+        self.board.stop()
+        self.committer.close()
+        self.store.close()
+
+    @property
+    def view(self) -> View:
+        """The board as it stands."""
+        if self.board.view is None:
+            raise DelayedError("database-down", "no plan has been read yet")
+        return self.board.view
+
+    def _first_plan(self) -> None:
+        """Make version 1, or wait for the server that makes it."""
+        deadline = time.monotonic() + _FIRST_PLAN_SECONDS
+        while True:
+            self.planner.step()
+            if self.board.refresh().version:
+                return
+            if time.monotonic() > deadline:
+                raise DelayedError("database-down", "another server holds the planner's lock")
+            time.sleep(0.1)

@@ -1,0 +1,70 @@
+// A report in words: what was asked, what could be answered, and what was told.
+
+import { count } from "./words.js";
+
+const WORDS = 2 ** 64;
+
+/** Write the question that a user was asked. */
+export function questionInWords({ kind, step }, { reward }) {
+  const what = {
+    reward: `which state you were in, and whether you were ${reward}`,
+    transition: "which state you were in, and which one it led to",
+    joint: `which state you were in, whether you were ${reward}, and which state it led to`,
+  };
+  return `The service asks one question, drawn before you lived: in month ${step + 1}, ${what[kind]}?`;
+}
+
+/** Write one answer; null is the answer of those who have nothing to tell. */
+export function answerInWords(answer, { states, reward }) {
+  if (answer === null) return "nothing to tell";
+  const words = [states[answer.state]];
+  if (answer.reward !== undefined) words.push(answer.reward === 1 ? reward : `not ${reward}`);
+  const next = answer.next === undefined ? "" : ` → ${states[answer.next]}`;
+  return words.join(", ") + next;
+}
+
+/** Return the true answer, or null if the advice was not followed up to the step asked about. */
+export function ownAnswer({ states, actions, rewards }, { policy, question: { kind, step } }) {
+  const asked = states.slice(0, step + 1);
+  if (!asked.every((state, h) => actions[h] === policy[h][state])) return null;
+  const answer = { state: states[step] };
+  if (kind !== "transition") answer.reward = rewards[step];
+  if (kind !== "reward") answer.next = states[step + 1] ?? 0;
+  return answer;
+}
+
+/** Whether two answers are the same. */
+export function same(first, second) {
+  if (first === null || second === null) return first === second;
+  return ["state", "reward", "next"].every((part) => first[part] === second[part]);
+}
+
+/** Write what the reported set says, and what it does not. */
+export function setInWords({ items, size, threshold }, isEmpty) {
+  const which =
+    size === 1
+      ? "this answer, which may or may not be mine"
+      : `one of these ${size} answers, mine may or may not be among them`;
+  const empty = isEmpty
+    ? " You left the advice before the question's turn, so your answer is “nothing to tell”; that is hidden just as well."
+    : "";
+  const kept = Math.round((100 * Number(threshold)) / WORDS);
+  return (
+    `It says “${which}”, out of ${items} possible answers. The true one is told in ${kept}% of ` +
+    `all cases; your browser rolled the dice, and nobody else knows how they fell.${empty}`
+  );
+}
+
+/** Write how little the report tells, from what the client's `explain` counted. */
+export function oddsInWords({ factor, likelier, lives }) {
+  const times = factor >= 10 ? count(factor) : factor.toFixed(1);
+  if (likelier === undefined) {
+    return `None of them is more than ${times} times as likely as another to have done so.`;
+  }
+  const some = likelier === 1n ? "One of them has" : `${count(Number(likelier))} of them have`;
+  return (
+    `${some} a reported answer and ${likelier === 1n ? "is" : "are"} ${times} times as likely ` +
+    `to have produced it as each of the other ${count(Number(lives - likelier))}. ` +
+    `No life is ever ruled out, and no life is ever more than ${times} times as likely as another.`
+  );
+}

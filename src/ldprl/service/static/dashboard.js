@@ -1,0 +1,144 @@
+// The operator's page: live numbers of /v1/dashboard.
+
+import { byId, element, say, shareBar } from "./dom.js";
+import { modelView } from "./model.js";
+import { STALE, poll } from "./poll.js";
+import { policyView } from "./policy.js";
+import { ago, cause, count, decimal, odds, percent } from "./words.js";
+
+const USABLE = 0.9;
+const PROMISING = 0.5;
+
+let views = null;
+let latest = null;
+
+function show(data) {
+  latest = data;
+  if (views?.digest !== data.deployment.digest) views = build(data.deployment);
+  showCounts(data);
+  showProgress(data);
+  views.policy.update(data);
+  showModel();
+  showRefusals(data.refusals);
+  byId("content").hidden = false;
+}
+
+function build(deployment) {
+  const { title, name, digest, reward, epsilon, delta, mechanism, learner } = deployment;
+  document.title = title || name;
+  say(byId("title"), title || name);
+  say(byId("name"), title ? name : "");
+  byId("to-demo").hidden = name !== "investment-demo";
+  say(byId("reward"), reward);
+  say(byId("promise"), promise(epsilon, delta));
+  say(byId("how"), `Mechanism ${mechanism}, learner ${learner}. ${stored(deployment)}`);
+  say(byId("digest"), digest);
+  const parts = {
+    digest,
+    policy: policyView(deployment),
+    model: modelView(deployment),
+    epoch: shareBar(),
+    settled: shareBar(),
+  };
+  byId("policy").replaceChildren(parts.policy.node);
+  byId("model").replaceChildren(parts.model.node);
+  byId("epoch-bar").replaceChildren(parts.epoch.node);
+  byId("settled-bar").replaceChildren(parts.settled.node);
+  return parts;
+}
+
+function promise(epsilon, delta) {
+  const slip = Number(delta) > 0 ? `, but for a chance of ${delta}` : "";
+  return (
+    `What a user lives through stays on the user's device. One randomized report leaves it: ` +
+    `whatever it says, it is at most ${odds(epsilon)} times as likely after one life as after ` +
+    `any other (ε = ${epsilon}${slip}). This holds against everybody, this service included.`
+  );
+}
+
+function stored({ report_window_hours: hours }) {
+  return (
+    `Reports are added up and not kept; their random ids are kept while their policy may be ` +
+    `reported under (${hours} h after it is replaced). No addresses, no times.`
+  );
+}
+
+function showCounts({ users, version, planned_at: from, next_plan_at: to, paused }) {
+  say(byId("users"), count(users));
+  say(byId("paused"), paused ? "Paused: no reports are taken" : "each reported once");
+  byId("paused").className = paused ? "bad" : "soft";
+  say(byId("version"), `${version}`);
+  views.epoch.update((users - from) / (to - from));
+  const left = to - users;
+  const next = left > 0 ? `next in ${count(left)} users, at ${count(to)}` : "the next is being made";
+  say(byId("epoch"), `made from ${count(from)} users; ${next}`);
+}
+
+function showProgress({ progress, deployment: { horizon, reward } }) {
+  const { settled, value, low, high, loss, start_known: startKnown } = progress;
+  say(byId("settled"), percent(settled));
+  views.settled.update(settled);
+  const [words, tone] = usable(settled);
+  say(byId("usable"), words);
+  byId("usable").className = tone;
+  say(byId("value"), `${decimal(value)} of ${horizon}`);
+  const start = startKnown ? "" : ", all starts taken as equally likely";
+  say(
+    byId("loss"),
+    `times “${reward}”; 90% between ${decimal(low)} and ${decimal(high)}${start}. ` +
+      `What is not known yet may cost ${loss < 0.01 ? "less than 0.01" : `about ${decimal(loss)}`}.`,
+  );
+}
+
+function usable(settled) {
+  if (settled >= USABLE) return ["Usable: little is left to settle", "good"];
+  if (settled >= PROMISING) return ["Promising, not settled yet", "warn"];
+  return ["Still exploring: not to be relied on", "bad"];
+}
+
+function showModel() {
+  const share = Number(byId("hostile").value) / 100;
+  say(byId("hostile-share"), percent(share));
+  say(byId("hostile-words"), hostileInWords(share, latest));
+  views.model.update(latest, share);
+}
+
+function hostileInWords(share, { influence, deployment: { states, actions } }) {
+  const known = influence.rewards.flatMap((model) =>
+    model.flatMap((row, s) => row.map((reach, a) => ({ reach, s, a }))),
+  );
+  const seen = known.filter(({ reach }) => reach !== null);
+  if (seen.length === 0) return "No report counts for anything yet.";
+  const worst = seen.reduce((most, cell) => (cell.reach > most.reach ? cell : most));
+  const shifts = seen.map(({ reach }) => Math.min(1, share * reach)).sort((x, y) => x - y);
+  const middle = shifts[Math.floor(shifts.length / 2)];
+  const place = `${states[worst.s]}, ${actions[worst.a]}`;
+  return (
+    `If so many lied together, they could shift the estimates by at most the shaded ranges: ` +
+    `${decimal(middle)} in the middle cell, ${decimal(Math.min(1, share * worst.reach))} in the ` +
+    `weakest (${place}).`
+  );
+}
+
+function showRefusals(refusals) {
+  const some = Object.entries(refusals).filter(([, number]) => number > 0);
+  byId("none-refused").hidden = some.length > 0;
+  const entries = some.flatMap(([name, number]) => [
+    element("dt", {}, count(number)),
+    element("dd", {}, name, " ", element("span", { class: "soft" }, cause(name))),
+  ]);
+  byId("refused").replaceChildren(...entries);
+}
+
+function showAge(age, trouble) {
+  const live = byId("live");
+  const stale = age === null ? trouble !== null : age > STALE || trouble !== null;
+  live.className = `live ${stale ? "stale" : age === null ? "" : "fresh"}`;
+  document.body.classList.toggle("stale-page", stale && age !== null);
+  const when = age === null ? "No numbers yet" : `These numbers are from ${ago(age)}`;
+  if (stale) say(live, trouble === null ? when : `${when}: ${trouble}. Trying again…`);
+  else if (age !== null) say(live, "Live");
+}
+
+byId("hostile").addEventListener("input", () => latest && showModel());
+poll("/v1/dashboard", show, showAge);

@@ -1,0 +1,151 @@
+// The visitor's page: a life that stays here, and the one report that leaves.
+
+import {
+  answerInWords,
+  oddsInWords,
+  ownAnswer,
+  questionInWords,
+  same,
+  setInWords,
+} from "./answers.js";
+import { byId, element, say } from "./dom.js";
+import { Client, explain } from "./ldprl.js";
+import { count } from "./words.js";
+import { fetchWorld, fits, start, step } from "./world.js";
+
+const DEMO = "investment-demo";
+/** A person is watching: better to say soon that it did not work. */
+const ATTEMPTS = 3;
+
+/** Forgets with the page: each life here is a new, invented user with a ledger of its own. */
+function shortMemory() {
+  const kept = new Map();
+  return { getItem: (key) => kept.get(key) ?? null, setItem: (key, text) => kept.set(key, text) };
+}
+
+async function live(world) {
+  const client = new Client(location.origin, { storage: shortMemory(), attempts: ATTEMPTS });
+  const deployment = await client.deployment();
+  if (deployment.name !== DEMO || !fits(world, deployment)) {
+    throw new Error("this service runs another deployment, not the savings demo");
+  }
+  const assignment = await client.assignment();
+  const lived = { states: [], actions: [], rewards: [] };
+  const { labels, shape } = deployment;
+  let state = start(world);
+  say(byId("reward-name"), `${capital(labels.reward)}?`);
+  byId("lived").replaceChildren();
+  byId("nothing-lived").hidden = false;
+  byId("report").hidden = byId("doubt").hidden = true;
+  byId("content").hidden = byId("life").hidden = false;
+  say(byId("outcome"), "");
+  for (let month = 0; month < shape.horizon; month += 1) {
+    const action = await choose(labels, shape.horizon, month, state, assignment.policy[month][state]);
+    const { reward, next } = step(world, state, action);
+    lived.states.push(state);
+    lived.actions.push(action);
+    lived.rewards.push(reward);
+    remember(labels, month, state, action, reward);
+    say(byId("outcome"), `Month ${month + 1}: ${reward ? "" : "not "}${labels.reward}.`);
+    state = next;
+  }
+  byId("life").hidden = true;
+  const entry = await client.makeReport(assignment, lived);
+  showReport(deployment, assignment, lived, entry);
+  byId("send").onclick = () => send(client, entry);
+}
+
+function choose({ states, actions }, horizon, month, state, advised) {
+  say(byId("when"), `Month ${month + 1} of ${horizon}`);
+  say(byId("situation"), `You are ${states[state]}.`);
+  say(byId("advice"), actions[advised]);
+  byId("when").focus({ preventScroll: true });
+  return new Promise((resolve) => {
+    const others = actions.map((_, a) => a).filter((a) => a !== advised);
+    const buttons = [advised, ...others].map((a) => {
+      const [style, note] = a === advised ? ["main", "as advised"] : ["other", "against the advice"];
+      const words = [capital(actions[a]), element("small", {}, note)];
+      return element("button", { type: "button", class: style, click: () => resolve(a) }, ...words);
+    });
+    byId("choices").replaceChildren(...buttons);
+  });
+}
+
+function remember({ states, actions }, month, state, action, reward) {
+  byId("nothing-lived").hidden = true;
+  const cells = [states[state], actions[action], reward ? "yes" : "no"];
+  const row = element("tr", {}, element("th", { scope: "row" }, `${month + 1}`));
+  row.append(...cells.map((words) => element("td", {}, words)));
+  byId("lived").append(row);
+}
+
+function showReport(deployment, assignment, lived, entry) {
+  const report = JSON.parse(entry.body);
+  const told = explain(deployment, assignment, report.values);
+  say(byId("body"), JSON.stringify(report, null, 1).replace(/\n\s+(?=-?\d|\])/g, " "));
+  say(byId("report-stamp"), "this is all that is sent");
+  say(byId("lives"), count(Number(told.lives)));
+  say(byId("odds"), oddsInWords(told));
+  say(
+    byId("promise"),
+    `With ε = ${deployment.epsilon} this holds for every report and every pair of lives, whatever ` +
+      `else anybody knows. A life is a state and an outcome for each month, or to have stopped.`,
+  );
+  if (assignment.question !== null) showAnswers(deployment, assignment, lived, told);
+  say(byId("sending"), "");
+  byId("send").disabled = false;
+  byId("report").hidden = byId("doubt").hidden = false;
+  byId("report-name").focus();
+}
+
+function showAnswers({ randomizer, labels }, assignment, lived, { kind, possible, answers }) {
+  const own = ownAnswer(lived, assignment);
+  say(byId("question"), questionInWords(assignment.question, labels));
+  say(byId("meaning"), setInWords(randomizer.oracles[kind], own === null));
+  const items = Array.from({ length: possible }, (_, item) => randomizer.meaning(kind, item));
+  const entries = items.map((answer) => {
+    const isTold = answers.some((other) => same(other, answer));
+    const isOwn = same(own, answer);
+    const style = `${isTold ? "told" : ""} ${isOwn ? "own" : ""}`;
+    const sent = isTold ? element("span", { class: "hidden-text" }, " (reported)") : "";
+    return element("li", { class: style }, answerInWords(answer, labels), sent);
+  });
+  byId("answers").replaceChildren(...entries);
+}
+
+async function send(client, entry) {
+  byId("send").disabled = true;
+  say(byId("sending"), "Sending…");
+  try {
+    const before = await client.transport.get("/v1/status");
+    const { status, cause } = await client.send(entry);
+    const after = await client.transport.get("/v1/status");
+    if (status === "refused") say(byId("sending"), `The service refused it: ${cause}.`);
+    else say(byId("sending"), counted(before.users, after.users));
+    if (status !== "refused") say(byId("report-stamp"), "sent, and counted");
+  } catch (error) {
+    say(byId("sending"), `Not sent: ${error.message}. You can try again: it stays one report.`);
+    byId("send").disabled = false;
+  }
+}
+
+function counted(before, after) {
+  return `Counted. The service had ${count(before)} reports and now has ${count(after)}.`;
+}
+
+function capital(words) {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+async function play() {
+  byId("trouble").hidden = true;
+  try {
+    await live(await fetchWorld());
+  } catch (error) {
+    say(byId("trouble"), `The demo cannot go on: ${error.message}.`);
+    byId("trouble").hidden = false;
+  }
+}
+
+byId("again").addEventListener("click", play);
+play();

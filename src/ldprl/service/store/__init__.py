@@ -1,0 +1,31 @@
+"""Where a deployment, its plans and its sums are kept: SQLite for one machine, or PostgreSQL."""
+
+from __future__ import annotations
+
+from ldprl.errors import InputError
+from ldprl.protocol.deployment import Deployment
+from ldprl.service.store.protocol import Store, without_password
+
+
+def open_store(url: str, deployment: Deployment) -> Store:
+    """Open the database at ``url``, which from then on holds ``deployment`` and no other.
+
+    Parameters
+    ----------
+    url
+        ``sqlite:///PATH`` (four slashes before an absolute path) or ``postgresql://…``.
+    deployment
+        What to serve. If the database holds another deployment, it is refused.
+    """
+    kind, separator, path = url.partition("://")
+    if kind == "sqlite" and separator and len(path) > 1 and path[0] == "/":
+        from ldprl.service.store.sqlite import SqliteStore
+
+        return SqliteStore(path[1:], deployment)
+    if kind in ("postgresql", "postgres") and separator:
+        from ldprl.service.store.postgres import PostgresStore
+
+        return PostgresStore(url, deployment)
+    raise InputError(
+        "database", without_password(url), "sqlite:///PATH or postgresql://USER@HOST/NAME"
+    )

@@ -1,0 +1,159 @@
+"""What the service asks of a database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from ldprl.errors import InputError
+from ldprl.protocol.alphabet import Alphabet, Values
+from ldprl.protocol.deployment import Deployment
+from ldprl.shape import IntArray
+
+
+class Admitted(NamedTuple):
+    """A report that passed every check and waits to be counted."""
+
+    id: bytes
+    version: int
+    assignment: int
+    alphabet: Alphabet
+    values: Values
+
+
+@dataclass(frozen=True)
+class StoredPlan:
+    """A plan as it is kept, for ever and unchanged.
+
+    Attributes
+    ----------
+    version
+        1, 2, …
+    users
+        How many reports it was made from.
+    sums_digest
+        SHA-256 of the sums that it was made from: the plan is a function of them.
+    published_hour
+        When it replaced the version before, in hours since 1970, rounded up.
+    assignments
+        The plan in JSON, see :mod:`ldprl.service.plans`.
+    """
+
+    version: int
+    users: int
+    sums_digest: str
+    published_hour: int
+    assignments: str
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Reports under one assignment of one version, added up."""
+
+    version: int
+    assignment: int
+    users: int
+    tally: IntArray
+
+
+@dataclass(frozen=True)
+class Totals:
+    """How far the service has come.
+
+    Attributes
+    ----------
+    users
+        Reports counted.
+    version
+        The plan in force; 0 before the first.
+    outcomes
+        Reports not counted: ``duplicate``, or the cause of refusal.
+    paused
+        Whether reports are held off.
+    plan_wanted
+        An operator asked that this version be replaced, however few reports there are.
+    forgotten
+        Ids of reports under versions up to this one are gone.
+    """
+
+    users: int
+    version: int
+    outcomes: dict[str, int]
+    paused: bool
+    plan_wanted: int
+    forgotten: int
+
+
+class Store(Protocol):
+    """A database that holds one deployment; safe to call from several threads.
+
+    Whatever fails because of the database raises :class:`~ldprl.service.causes.DelayedError`, and
+    then nothing was changed.
+    """
+
+    secret: bytes
+    """Known to the servers of this deployment alone; decides who gets which assignment."""
+
+    def commit(self, reports: Sequence[Admitted], outcomes: Mapping[str, int]) -> list[bool]:
+        """Count the reports whose id is new, durably, and say which; add to the outcomes."""
+
+    def totals(self) -> Totals:
+        """Return how far the service has come."""
+
+    def plans(self, after: int, most: int | None = None) -> list[StoredPlan]:
+        """Return the plans, or the first of them, with a version above ``after``, in order."""
+
+    def sums(self) -> list[Sum]:
+        """Return all sums at one moment, ordered by version and assignment."""
+
+    def lead(self) -> bool:
+        """Return whether this process is the one that plans; try to become it if none is."""
+
+    def publish(self, plan: StoredPlan, lengths: Sequence[int]) -> None:
+        """Put a plan in force, with an empty sum of the given length for each assignment."""
+
+    def forget(self, version: int) -> None:
+        """Delete the ids of reports under versions up to ``version``."""
+
+    def set_paused(self, paused: bool) -> None:
+        """Hold reports off, or let them in again."""
+
+    def want_plan(self, version: int) -> None:
+        """Ask whoever plans to replace ``version`` now."""
+
+    def close(self) -> None:
+        """Let go of the database."""
+
+
+def without_password(url: str) -> str:
+    """Return a database's address as it may be shown."""
+    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:…@", url)
+
+
+def check_same(deployment: Deployment, kept: dict[str, Any]) -> None:
+    """Refuse to serve ``deployment`` from a database that holds another one."""
+    if kept == deployment.document:
+        return
+    if kept["name"] != deployment.name:
+        expected = f"{kept['name']!r}, which this database holds; give another --database"
+        raise InputError("name", deployment.name, expected)
+    mine, theirs = _flat(deployment.document), _flat(kept)
+    differing = [key for key in mine | theirs if mine.get(key) != theirs.get(key)]
+    # The randomizer, and labels that nobody gave, follow from the rest: they name no reason.
+    field = min(differing, key=lambda key: (key.startswith(("randomizer", "labels")), key))
+    expected = (
+        f"{theirs.get(field)!r}: deployment {deployment.name!r} is frozen; give a changed one "
+        "another name and another --database"
+    )
+    raise InputError(field, mine.get(field), expected)
+
+
+def _flat(document: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return ``document`` with one dotted key a value."""
+    flat: dict[str, Any] = {}
+    for key, value in document.items():
+        name = f"{prefix}{key}"
+        flat |= _flat(value, f"{name}.") if isinstance(value, dict) else {name: value}
+    return flat

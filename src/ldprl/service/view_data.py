@@ -1,0 +1,81 @@
+"""What the status, the dashboard and the export tell, read from the database."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+
+from ldprl.service.causes import REFUSALS
+from ldprl.service.dashboard_data import dashboard_data
+from ldprl.service.service import Service
+from ldprl.service.statistics import Decoder
+from ldprl.shape import Shape
+
+
+def status(service: Service) -> dict[str, Any]:
+    """Return the public state of the service."""
+    totals = service.board.refresh()
+    view, deployment = service.view, service.deployment
+    refusals = _refusals(service, totals.outcomes)
+    return {
+        "deployment": deployment.digest,
+        "name": deployment.name,
+        "version": view.current.version,
+        "users": totals.users,
+        "reports": {"counted": totals.users, "duplicate": totals.outcomes.get("duplicate", 0)},
+        "refused": refusals,
+        "paused": totals.paused,
+        "planned_at": view.current.users,
+        "next_plan_at": deployment.next_plan_at(view.current.users),
+        "oldest_open_version": view.first_open,
+    }
+
+
+def dashboard(service: Service) -> dict[str, Any]:
+    """Return the numbers of the dashboard."""
+    totals = service.board.refresh()
+    current = service.view.current
+    sums = [one for one in service.store.sums() if one.users]
+    return dashboard_data(
+        service.deployment,
+        version=current.version,
+        planned_at=current.users,
+        plan=current.plan,
+        statistics=service.decoder.statistics(sums),
+        answered=[(service.decoder.assignment(one), one.users) for one in sums],
+        refusals=_refusals(service, totals.outcomes),
+        paused=totals.paused,
+    )
+
+
+def export(service: Service) -> dict[str, Any]:
+    """Return everything that is kept, but for the ids and the secret."""
+    totals = service.board.refresh()
+    sums = service.store.sums()
+    statistics = Decoder(service.store, service.deployment).statistics(sums)
+    plans = [asdict(stored) for stored in service.store.plans(0)]
+    return {
+        "digest": service.deployment.digest,
+        "deployment": service.deployment.document,
+        "totals": asdict(totals),
+        "plans": [plan | {"assignments": json.loads(plan["assignments"])} for plan in plans],
+        "sums": [asdict(one) | {"tally": one.tally.tolist()} for one in sums],
+        "statistics": {
+            field.name: _plain(getattr(statistics, field.name)) for field in fields(statistics)
+        },
+    }
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return asdict(value) if isinstance(value, Shape) else value
+
+
+def _refusals(service: Service, outcomes: dict[str, int]) -> dict[str, int]:
+    """Return refusals by cause, with those of this process that are not written yet."""
+    pending = service.committer.pending()
+    return {cause: outcomes.get(cause, 0) + pending[cause] for cause in REFUSALS}

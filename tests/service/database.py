@@ -1,0 +1,101 @@
+"""A PostgreSQL cluster in a temporary folder, run by a user without privileges."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+_FOLDERS = (
+    "/usr/lib/postgresql/15/bin",
+    "/usr/lib/postgresql/16/bin",
+    "/usr/lib/postgresql/17/bin",
+)
+_USER = "ldprl"
+
+
+class Postgres:
+    """A cluster: ``url`` of a first database, ``database()`` for more, ``stop()``, ``start()``."""
+
+    def __init__(self, programs: Path, folder: Path, port: int) -> None:
+        self._programs = programs
+        self._folder = folder
+        self._numbers = itertools.count()
+        self.port = port
+        self.url = self._url("postgres")
+
+    @classmethod
+    def create(cls) -> Postgres:
+        programs = _programs()
+        folder = Path(tempfile.mkdtemp(prefix="ldprl-postgres-"))
+        if os.geteuid() == 0:
+            shutil.chown(folder, _unprivileged())
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        cluster = cls(programs, folder, port)
+        cluster._run("initdb", "-D", str(folder / "data"), "-U", _USER, "-A", "trust", "-E", "UTF8")
+        cluster.start()
+        return cluster
+
+    def database(self) -> str:
+        """Make an empty database and return its address."""
+        name = f"test{next(self._numbers)}"
+        self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", _USER, name)
+        return self._url(name)
+
+    def start(self) -> None:
+        """Start, and wait until it answers."""
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self._folder}"
+        self._control("start", "-w", "-l", str(self._folder / "log"), "-o", options)
+
+    def stop(self, mode: str = "fast") -> None:
+        """Stop; ``mode="immediate"`` is a crash."""
+        self._control("stop", "-w", "-m", mode)
+
+    def remove(self) -> None:
+        """Stop, and delete everything."""
+        self._run(
+            "pg_ctl", "stop", "-D", str(self._folder / "data"), "-m", "immediate", check=False
+        )
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _url(self, name: str) -> str:
+        return f"postgresql://{_USER}@127.0.0.1:{self.port}/{name}"
+
+    def _control(self, *arguments: str) -> None:
+        self._run("pg_ctl", "-D", str(self._folder / "data"), *arguments)
+
+    def _run(self, program: str, *arguments: str, check: bool = True) -> None:
+        line = [str(self._programs / program), *arguments]
+        if os.geteuid() == 0:
+            line = ["setpriv", f"--reuid={_unprivileged()}", "--clear-groups", *line]
+        # pg_ctl hands its output to the server, so a pipe would never end.
+        with (self._folder / "output").open("ab") as output:
+            done = subprocess.run(
+                line, stdout=output, stderr=output, cwd=self._folder, check=False, timeout=60
+            )
+        if check and done.returncode:
+            raise RuntimeError(f"{program}: {(self._folder / 'output').read_text()}")
+
+
+def _programs() -> Path:
+    for folder in (*_FOLDERS, str(Path(shutil.which("postgres") or "/nowhere").parent)):
+        if (Path(folder) / "initdb").exists():
+            return Path(folder)
+    pytest.skip("PostgreSQL's server programs (initdb, pg_ctl) are not installed")
+
+
+def _unprivileged() -> str:
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name).pw_name
+        except KeyError:
+            continue
+    pytest.skip("PostgreSQL must not run as root, and there is no user postgres or nobody")

@@ -1,0 +1,168 @@
+"""``ldprl serve`` in a process of its own, and a plain client to talk to it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import ldprl
+from ldprl.assignment import Assignment
+from ldprl.protocol.alphabet import Alphabet, Subset, alphabet
+from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.messages import Issued, report_document
+from ldprl.service.admin import token_hash
+
+TOKEN = "a token for tests"
+PROGRAM = ("-m", "ldprl")
+_START_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Client:
+    """Speaks HTTP to one server, one request a connection."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def send(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
+        where = urlsplit(self.url)
+        connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=30)
+        try:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            named = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, named, answer.read())
+        finally:
+            connection.close()
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.send("GET", path, None, **headers)
+
+    def post(self, path: str, content: object, **headers: str) -> Answer:
+        return self.send("POST", path, json.dumps(content).encode(), **headers)
+
+    def admin(self, method: str, path: str, content: object = None) -> Answer:
+        return self.send(
+            method, path, json.dumps(content).encode(), authorization=f"Bearer {TOKEN}"
+        )
+
+    def deployment(self) -> Deployment:
+        return Deployment.from_document(self.get("/v1/deployment").json["deployment"])
+
+    def report(self, report_id: str | None = None) -> dict[str, Any]:
+        """Return a report that will be counted: the assignment is asked for, its values made up."""
+        report_id = report_id or secrets.token_hex(16)
+        deployment = self.deployment()
+        document = self.get(f"/v1/policy?id={report_id}").json
+        issued = Issued.from_document(document, deployment)
+        allowed = alphabet_of(deployment, issued.assignment)
+        return report_document(report_id, issued, some_values(allowed))
+
+    def users(self) -> int:
+        counted: int = self.get("/v1/status").json["users"]
+        return counted
+
+
+def alphabet_of(deployment: Deployment, assignment: Assignment) -> Alphabet:
+    return alphabet(deployment.built, assignment)
+
+
+def some_values(allowed: Alphabet) -> list[int]:
+    """Return values that a report may hold."""
+    return list(range(allowed.size)) if isinstance(allowed, Subset) else [0] * allowed.length
+
+
+class Server(Client):
+    """A running server. ``url`` says where; ``errors()`` what it wrote."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Log, url: str) -> None:
+        super().__init__(url)
+        self.process = process
+        self._log = log
+
+    @classmethod
+    def start(
+        cls, *options: str, admin: bool = True, program: Sequence[str] = PROGRAM
+    ) -> Server:
+        unlimited = () if "--rate-limit" in options else ("--rate-limit", "0")
+        process, log = launch(
+            *options, "--port", "0", *unlimited, admin=admin, program=program
+        )
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            for line in log.text().splitlines():
+                if line.startswith("serving "):
+                    return cls(process, log, line.split()[-1]).ready()
+            if process.poll() is not None:
+                break
+            time.sleep(0.05)
+        process.kill()
+        raise RuntimeError(f"the server did not start: {log.text()}")
+
+    def ready(self) -> Server:
+        """Wait until the server answers."""
+        assert self.get("/healthz").status == 200
+        return self
+
+    def errors(self) -> str:
+        return self._log.text()
+
+    def stop(self) -> int:
+        """Stop politely (SIGTERM), and return the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(30)
+
+    def kill(self) -> None:
+        """Stop at once (SIGKILL)."""
+        self.process.kill()
+        self.process.wait()
+
+
+def environment() -> dict[str, str]:
+    """Return the environment in which a process finds this package."""
+    return os.environ | {"PYTHONPATH": str(Path(ldprl.__file__).parents[1])}
+
+
+class Log:
+    """What a process writes, in a file without a name."""
+
+    def __init__(self) -> None:
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
+
+    def text(self) -> str:
+        # At a place given: the process writes at the place that the file has.
+        return os.pread(self.file.fileno(), 2**24, 0).decode()
+
+
+def launch(
+    *options: str, admin: bool = False, program: Sequence[str] = PROGRAM
+) -> tuple[subprocess.Popen[bytes], Log]:
+    """Start ``ldprl serve`` and return the process and what it writes."""
+    variables = environment()
+    if admin:
+        variables["LDPRL_ADMIN_TOKEN_HASH"] = token_hash(TOKEN)
+    log = Log()
+    line = [sys.executable, *program, "serve", *options]
+    return subprocess.Popen(line, stdout=log.file, stderr=log.file, env=variables), log

@@ -1,0 +1,185 @@
+"""Plans: a function of the committed sums, published at once, kept for ever."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ldprl.protocol.deployment import Deployment
+from ldprl.service.causes import RefusedError
+from ldprl.service.intake import Report
+from ldprl.service.planner import Planner
+from ldprl.service.plans import plan_text, sums_digest
+from ldprl.service.service import Service
+from ldprl.service.settings import Settings
+from ldprl.service.store.protocol import Admitted
+
+from .conftest import DEPLOYMENT, StartServer
+from .server import Server, some_values
+
+LEARNING = DEPLOYMENT.replace("private-ucb-vi", "ldp-evi").replace("1000000", "20")
+
+
+class Clock:
+    """A clock that a test moves by hand."""
+
+    def __init__(self) -> None:
+        self.hours = 1000.0
+
+    def __call__(self) -> float:
+        return self.hours * 3600
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def service(database: str, clock: Clock) -> Service:
+    """A service whose threads do not run: the test takes every step itself."""
+    deployment = Deployment.from_toml(tomllib.loads(LEARNING))
+    made = Service(Settings(deployment, database), clock)
+    made.prepare()
+    return made
+
+
+def admitted(service: Service, count: int, seed: int = 0) -> list[Admitted]:
+    """Return reports under the plan in force, with values drawn at random."""
+    rng = np.random.default_rng([seed, service.view.current.version])
+    edition, digest = service.view.current, service.deployment.digest
+    result = []
+    for _ in range(count):
+        report_id = rng.bytes(16).hex()
+        index = edition.index_of(report_id, service.store.secret)
+        allowed = edition.alphabets[index]
+        items = sorted(rng.choice(allowed.length, len(some_values(allowed)), False).tolist())
+        report = Report(report_id, digest, edition.version, index, items)
+        result.append(service.intake._admit(report, service.view))
+    return result
+
+
+def again(service: Service) -> Planner:
+    return Planner(service.store, service.deployment, service.board, lambda: 0.0)
+
+
+def test_a_plan_is_made_when_the_epoch_ends_and_not_before(service: Service) -> None:
+    reports = admitted(service, 20)
+    service.store.commit(reports[:19], {})
+    service.planner.step()
+    assert service.view.current.version == 1
+    service.store.commit(reports[19:], {})
+    service.planner.step()
+    current = service.view.current
+    assert (current.version, current.users) == (2, 20)
+    assert service.deployment.next_plan_at(20) == 40
+
+
+def test_plans_hang_on_the_committed_sums_alone(service: Service) -> None:
+    """What another process plans from the same database is the plan that was published."""
+    service.store.commit(admitted(service, 40), {})
+    sums = service.store.sums()
+    service.planner.step()
+    published = service.store.plans(1)[0]
+    assert published.sums_digest == sums_digest(sums)
+    assert published.assignments == plan_text(again(service).plan(sums, 2))
+    assert published.assignments != plan_text(again(service).plan([], 2))
+
+
+def test_statistics_are_the_sum_of_what_each_report_decodes_to(service: Service) -> None:
+    reports = admitted(service, 30)
+    service.store.commit(reports, {})
+    mechanism, plan = service.deployment.built, service.view.current.plan
+    expected = mechanism.no_statistics()
+    for report in reports:
+        tally = report.alphabet.total([report.values])
+        expected = expected + mechanism.decode(tally, 1, plan[report.assignment])
+    found = service.decoder.statistics(service.store.sums())
+    assert found.users == 30
+    for name in ("rewards", "visits", "transitions", "reports", "arrivals"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-9)
+
+
+def test_a_replaced_version_expires_after_its_window(service: Service, clock: Clock) -> None:
+    first = admitted(service, 20)
+    service.store.commit(first, {})
+    late = admitted(service, 1, seed=1)[0]
+    clock.hours += 0.5
+    service.planner.step()
+    view = service.view
+    report = Report(late.id.hex(), service.deployment.digest, 1, late.assignment, list(late.values))
+    # Version 1 was replaced at half past 1000, which is kept as 1001.
+    clock.hours = 1001 + service.deployment.report_window_hours - 0.01
+    service.planner.step()
+    assert service.intake._admit(report, service.view)
+    clock.hours += 0.02
+    service.planner.step()
+    with pytest.raises(RefusedError, match="expired-version"):
+        service.intake._admit(report, service.view)
+    assert service.view.first_open == 2
+    assert service.store.commit(first[:1], {}) == [False]
+    clock.hours += 1
+    service.planner.step()
+    assert service.store.totals().forgotten == 1
+    assert service.store.commit(first[:1], {}) == [True]
+    assert view.current.version == service.view.current.version == 2
+
+
+def test_a_failing_learner_does_not_end_the_planner(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.store.commit(admitted(service, 20), {})
+    plan = service.planner.plan
+    calls = []
+
+    def fails_once(*arguments: object) -> object:
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise ArithmeticError
+        return plan(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(service.planner, "plan", fails_once)
+    service.planner.start()
+    deadline = time.monotonic() + 10
+    while service.view.current.version < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    service.planner.stop()
+    assert (service.view.current.version, len(calls)) == (2, 2)
+
+
+def test_a_restart_serves_the_same_plans(start_server: StartServer, database: str) -> None:
+    learning = DEPLOYMENT.replace("1000000", "20")
+    first = start_server(learning, database)
+    for _ in range(20):
+        assert first.post("/v1/reports", first.report()).status == 200
+    wait_for_version(first, 2)
+    paths = ["/v1/policy", "/v1/policy/1/0", "/v1/policy/2/0", "/v1/policy?id=" + "0" * 32]
+    before = [first.get(path).body for path in paths]
+    first.kill()
+    second = start_server(learning, database)
+    assert [second.get(path).body for path in paths] == before
+    cached = second.get("/v1/policy/1/0").headers["cache-control"]
+    assert "immutable" in cached
+
+
+def wait_for_version(server: Server, version: int) -> None:
+    deadline = time.monotonic() + 20
+    while server.get("/v1/status").json["version"] < version:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_assignments_come_in_their_shares(tmp_path: Path) -> None:
+    """Of 4,000 ids, each assignment gets its share ± 6 standard deviations (type-I < 1e-7)."""
+    deployment = Deployment.from_toml(tomllib.loads(DEPLOYMENT))
+    service = Service(Settings(deployment, f"sqlite:///{tmp_path}/shares.sqlite"))
+    service.prepare()
+    current, secret = service.view.current, service.store.secret
+    drawn = [current.index_of(f"{number:032x}", secret) for number in range(4000)]
+    for index, one in enumerate(current.plan):
+        spread = 6 * np.sqrt(4000 * one.share * (1 - one.share))
+        assert abs(drawn.count(index) - 4000 * one.share) <= spread

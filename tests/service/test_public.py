@@ -1,0 +1,91 @@
+"""The public calls: what clients and watchers read, and the headers it comes with."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .conftest import DEPLOYMENT, StartServer
+from .database import Postgres
+from .server import Server
+
+
+def test_the_deployment_has_its_digest_and_an_etag(server: Server) -> None:
+    answer = server.get("/v1/deployment")
+    assert server.deployment().digest == answer.json["digest"]
+    tag = answer.headers["etag"]
+    assert tag == f'"{answer.json["digest"]}"'
+    unchanged = server.send("GET", "/v1/deployment", None, **{"if-none-match": tag})
+    assert (unchanged.status, unchanged.body) == (304, b"")
+
+
+def test_an_id_gets_one_assignment_of_the_plan(server: Server) -> None:
+    whole = server.get("/v1/policy").json
+    given = server.get("/v1/policy?id=" + "a" * 32)
+    assert given.headers["cache-control"] == "no-store"
+    assert given.json == server.get("/v1/policy?id=" + "a" * 32).json
+    part = whole["assignments"][given.json["assignment"]]
+    assert {key: part[key] for key in ("policy", "question")} == {
+        key: given.json[key] for key in ("policy", "question")
+    }
+    assert sum(one["share"] for one in whole["assignments"]) == pytest.approx(1)
+    assert "weights" not in given.body.decode()
+    index, version = given.json["assignment"], given.json["version"]
+    assert server.get(f"/v1/policy/{version}/{index}").json == given.json
+
+
+@pytest.mark.parametrize("path", ["/v1/policy/0/0", "/v1/policy/1/99", "/v1/policy/x/0", "/none"])
+def test_what_is_not_there_is_404(server: Server, path: str) -> None:
+    answer = server.get(path)
+    assert (answer.status, answer.json["cause"]) == (404, "not-found")
+
+
+@pytest.mark.parametrize("report_id", ["", "A" * 32, "0" * 31, "0" * 33, "%00"])
+def test_a_bad_id_is_malformed(server: Server, report_id: str) -> None:
+    answer = server.get(f"/v1/policy?id={report_id}")
+    assert (answer.status, answer.json["cause"]) == (400, "malformed")
+
+
+def test_metrics_are_prometheus_text(server: Server) -> None:
+    server.post("/v1/reports", server.report())
+    server.post("/v1/reports", {})
+    text = server.get("/metrics").body.decode()
+    values = dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
+    assert float(values['ldprl_reports_total{outcome="counted"}']) >= 1
+    assert float(values['ldprl_refused_total{cause="malformed"}']) >= 1
+    assert float(values['ldprl_commit_seconds_bucket{le="+Inf"}']) >= 1
+    assert values["ldprl_plan_version"] == "1"
+    for line in text.splitlines():
+        assert re.fullmatch(r'# (HELP|TYPE) .+|\w+(\{\w+="[^"]*"\})? [-+.\w]+', line)
+
+
+def test_every_answer_forbids_what_it_need_not_do(server: Server) -> None:
+    for path in ("/v1/status", "/", "/demo", "/v1/dashboard", "/healthz", "/none"):
+        headers = server.get(path).headers
+        assert headers["content-security-policy"].startswith("default-src 'none'")
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "server" not in headers
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../service.py", "/static/%2e%2e/service.py", "/static//etc/passwd"]
+)
+def test_no_file_but_the_pages_is_served(server: Server, path: str) -> None:
+    assert server.get(path).status == 404
+
+
+def test_pages_of_other_sites_may_report(server: Server) -> None:
+    asked = server.send("OPTIONS", "/v1/reports", None, origin="https://app.example")
+    assert asked.status == 204
+    assert asked.headers["access-control-allow-origin"] == "*"
+    assert "POST" in asked.headers["access-control-allow-methods"]
+
+
+def test_several_workers_share_one_database(start_server: StartServer, postgres: Postgres) -> None:
+    server = start_server(DEPLOYMENT, postgres.database(), "--workers", "2")
+    reports = [server.report() for _ in range(20)]
+    for report in reports * 2:
+        assert server.post("/v1/reports", report).status == 200
+    assert server.get("/v1/status").json["reports"] == {"counted": 20, "duplicate": 20}
+    assert server.stop() == 0

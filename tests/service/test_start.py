@@ -1,0 +1,74 @@
+"""What is wrong at the start is said in one line, with exit code 2."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ldprl.service.admin import token_hash
+
+from .conftest import DEPLOYMENT, StartServer
+from .server import environment, launch
+
+
+def refused(folder: Path, *options: str, deployment: str = DEPLOYMENT) -> str:
+    file = folder / "deployment.toml"
+    file.write_text(deployment, encoding="utf-8")
+    database = () if "--database" in options else ("--database", f"sqlite:///{folder}/a.sqlite")
+    port = () if "--port" in options else ("--port", "0")
+    process, log = launch("--deployment", str(file), *database, *port, *options)
+    assert process.wait(60) == 2
+    (line,) = log.text().splitlines()
+    assert line.startswith("error: ")
+    return line
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name = ", "TOML"),
+        (DEPLOYMENT + "sttes = 3", "'states'"),
+        (DEPLOYMENT + 'mechanism = "none"', "mechanism"),
+        (DEPLOYMENT.replace('"0.5"', '"-1"'), "epsilon"),
+        (DEPLOYMENT.replace("private-ucb-vi", "ldp-psrl"), "learner"),
+    ],
+)
+def test_a_bad_deployment(tmp_path: Path, text: str, said: str) -> None:
+    assert said in refused(tmp_path, deployment=text)
+
+
+def test_a_port_in_use(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert "in use" in refused(tmp_path, "--port", port)
+
+
+def test_a_database_that_cannot_be_reached(tmp_path: Path) -> None:
+    line = refused(tmp_path, "--database", "postgresql://someone:hunter2@127.0.0.1:1/x")
+    assert "database" in line
+    assert "hunter2" not in line
+
+
+def test_several_workers_on_sqlite(tmp_path: Path) -> None:
+    assert "--database postgresql://" in refused(tmp_path, "--workers", "2")
+
+
+def test_a_token_is_shown_with_the_hash_that_knows_it() -> None:
+    line = [sys.executable, "-m", "ldprl", "admin-token", "--json"]
+    shown = subprocess.run(line, env=environment(), capture_output=True, check=True)
+    made = json.loads(shown.stdout)
+    assert token_hash(made["token"]) == made["hash"]
+
+
+def test_a_changed_deployment(start_server: StartServer, tmp_path: Path) -> None:
+    database = f"sqlite:///{tmp_path}/kept.sqlite"
+    start_server(DEPLOYMENT, database).stop()
+    changed = DEPLOYMENT.replace('"0.5"', '"0.7"')
+    line = refused(tmp_path, "--database", database, deployment=changed)
+    assert re.search("epsilon = '0.7': expected '0.5'.*frozen", line)
