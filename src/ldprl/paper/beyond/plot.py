@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 
 import numpy as np
 import pyarrow as pa
@@ -108,7 +109,8 @@ def larger(results: Results) -> Picture:
             ends.append(Label(_line(panel, one, curves), one.name, one.colour))
         _axes(panel)
         end_labels(panel, ends, size=8.5)
-        panel.set_title(title)
+        # In two lines, clear of the labels at the lines' ends.
+        panel.set_title(fill(title, 24))
         panel.set_xlabel("users")
     row[0].set_ylabel("regret so far")
     headline(picture, f"Larger problems, ε = {results.shown:g}; dashed: no privacy")
