@@ -1,0 +1,111 @@
+"""The worlds a forecast is made in: the caller's own, or plausible ones of the same sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+
+import numpy as np
+
+from ldprl.errors import InputError
+from ldprl.mdp.evaluation import optimum
+from ldprl.mdp.families import random_mdp, riverswim
+from ldprl.mdp.tabular import TabularMDP
+from ldprl.shape import FloatArray, Shape
+
+_LEAST_WORTH = 0.05
+"""A plausible world pays at least this more a step for the best policy than for acting at random:
+where nothing one does matters there is nothing to learn."""
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """An MDP with a name."""
+
+    name: str
+    mdp: TabularMDP
+
+    @cached_property
+    def worth(self) -> float:
+        """What the best policy earns more than acting at random: V* − V^random."""
+        best = float(self.mdp.initial @ optimum(self.mdp).values[0])
+        return best - random_value(self.mdp)
+
+
+def random_value(mdp: TabularMDP) -> float:
+    """Return the value of choosing every action uniformly at random."""
+    values: FloatArray = np.zeros(mdp.shape.states)
+    for step in reversed(range(mdp.horizon)):
+        values = (mdp.step_rewards[step] + mdp.step_transitions[step] @ values).mean(axis=1)
+    return float(mdp.initial @ values)
+
+
+def given_world(mdp: TabularMDP, name: str = "the given MDP") -> World:
+    """Return the caller's own world, if there is anything to learn in it."""
+    world = World(name, mdp)
+    if world.worth <= 1e-9 * mdp.horizon:
+        raise InputError("mdp", name, "a world in which the policy matters; here all earn the same")
+    return world
+
+
+def plausible_worlds(shape: Shape, number: int, seed: int) -> list[World]:
+    """Return worlds of one shape in which the policy matters, of three kinds by turns.
+
+    ``sparse``: the paper's RandomMDP, where an action leads to few states; ``chain``: a river to
+    swim up, as RiverSwim; ``diffuse``: RandomMDP with Dirichlet(1, …, 1), where an action may lead
+    anywhere. Random worlds are drawn until the best policy is worth enough.
+    """
+    if shape.actions < 2:
+        raise InputError("actions", shape.actions, "at least 2, or there is nothing to choose")
+    worlds: list[World] = []
+    for index in range(number):
+        kind, build = _KINDS[index % len(_KINDS)]
+        drawn = (
+            World(f"{kind} {1 + index // len(_KINDS)}", build(shape, _seed(seed, index, attempt)))
+            for attempt in count()
+        )
+        worlds.append(next(world for world in drawn if world.worth >= _least(kind, shape)))
+    return worlds
+
+
+def chain(shape: Shape) -> TabularMDP:
+    """Return RiverSwim with more actions, and starts from which the far end is within reach.
+
+    The last action swims right, all others float left; floating pays 0.05, swimming 1 at the right
+    end and 0 elsewhere. Episodes start in one of the last min(S, H) states.
+    """
+    left, right = np.moveaxis(riverswim(shape.states, shape.horizon).transitions, 1, 0)
+    transitions = np.stack([*[left] * (shape.actions - 1), right], axis=1)
+    rewards = np.full((shape.states, shape.actions), 0.05)
+    rewards[:, -1] = 0.0
+    rewards[-1, -1] = 1.0
+    near = min(shape.states, shape.horizon)
+    start = np.zeros(shape.states)
+    start[-near:] = 1 / near
+    return TabularMDP(transitions, rewards, shape.horizon, start)
+
+
+def _sparse(shape: Shape, seed: int) -> TabularMDP:
+    return random_mdp(shape.states, shape.actions, shape.horizon, seed)
+
+
+def _diffuse(shape: Shape, seed: int) -> TabularMDP:
+    return random_mdp(shape.states, shape.actions, shape.horizon, seed, concentration=1.0)
+
+
+_KINDS: tuple[tuple[str, Callable[[Shape, int], TabularMDP]], ...] = (
+    ("sparse", _sparse),
+    ("chain", lambda shape, _: chain(shape)),
+    ("diffuse", _diffuse),
+)
+
+
+def _least(kind: str, shape: Shape) -> float:
+    """Return what a drawn world must be worth; the chain is as it is."""
+    return 0.0 if kind == "chain" else _LEAST_WORTH * shape.horizon
+
+
+def _seed(*parts: int) -> int:
+    return int(np.random.SeedSequence(parts).generate_state(1)[0])
