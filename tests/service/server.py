@@ -103,13 +103,9 @@ class Server(Client):
         self._log = log
 
     @classmethod
-    def start(
-        cls, *options: str, admin: bool = True, program: Sequence[str] = PROGRAM
-    ) -> Server:
+    def start(cls, *options: str, admin: bool = True, program: Sequence[str] = PROGRAM) -> Server:
         unlimited = () if "--rate-limit" in options else ("--rate-limit", "0")
-        process, log = launch(
-            *options, "--port", "0", *unlimited, admin=admin, program=program
-        )
+        process, log = launch(*options, "--port", "0", *unlimited, admin=admin, program=program)
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             for line in log.text().splitlines():

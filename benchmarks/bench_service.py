@@ -1,0 +1,134 @@
+"""Reports over HTTP on loopback: each committed to disk, beside the same server that commits none.
+
+A server and a client process share the machine, so rates depend on who else uses it; the two
+servers are measured in turns, and what is claimed is their ratio, of which the median round tells.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from benchmarks.row import Row
+
+ROUNDS = 9
+SINGLE, FEW, BATCHES = (256, 4000, 1), (64, 4000, 1), (256, 400, 50)
+"""Connections, requests in a round, and reports in each of them.
+
+A commit waits for the disk, whose sync takes milliseconds. On few connections all clients soon
+wait for it, and the rate is theirs, connections ÷ time of a commit; on many, it is the server's.
+"""
+DEPLOYMENT = """
+name = "benchmark"
+states = 4
+actions = 3
+horizon = 4
+epsilon = "3"
+epochs = "every:1000000000"
+"""
+"""The demo's sizes; the plan stays, as planning is off the requests' path and measured apart."""
+
+
+class Measured(NamedTuple):
+    """One round: µs a report, all connections together; ms a request, median and slowest 1%."""
+
+    report: float
+    p50: float
+    p99: float
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that runs, and the file that it keeps its sums in."""
+
+    process: subprocess.Popen[str]
+    url: str
+    database: Path
+
+    def load(self, connections: int, requests: int, batch: int) -> Measured:
+        """Have so many requests sent from another process."""
+        line = [sys.executable, "-m", "benchmarks.loopback", self.url, str(self.database)]
+        line += [str(connections), str(requests), str(batch)]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True)
+        told = json.loads(done.stdout)
+        assert told["counted"] == requests * batch
+        return Measured(1e6 * told["took"] / told["counted"], 1e3 * told["p50"], 1e3 * told["p99"])
+
+    def megabytes(self) -> float:
+        """Return the memory that it holds."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+        held = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+        return int(held.split()[1]) / 1024
+
+
+@contextlib.contextmanager
+def serving(module: str, folder: Path) -> Iterator[Server]:
+    """Start ``python -m module serve`` on a free port, and stop it."""
+    file, database = folder / "deployment.toml", folder / f"{module}.sqlite"
+    file.write_text(DEPLOYMENT, encoding="utf-8")
+    line = [sys.executable, "-m", module, "serve", "--deployment", str(file), "--port", "0"]
+    line += ["--database", f"sqlite:///{database}", "--rate-limit", "0"]
+    log = folder / f"{module}.log"
+    with log.open("w", encoding="utf-8") as written:
+        process = subprocess.Popen(line, stderr=written, text=True)
+    try:
+        yield Server(process, _address(process, log), database)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _address(process: subprocess.Popen[str], log: Path) -> str:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        for line in log.read_text(encoding="utf-8").splitlines():
+            if line.startswith("serving "):
+                return line.split()[-1]
+        time.sleep(0.05)
+    raise RuntimeError(log.read_text(encoding="utf-8"))
+
+
+def run() -> list[Row]:
+    """Measure single reports and batches of 50, by both servers in turns."""
+    bare, single, batches, bare_few, few = (list[Measured]() for _ in range(5))
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as running:
+        durable = running.enter_context(serving("ldprl", Path(name)))
+        ceiling = running.enter_context(serving("benchmarks.uncommitted", Path(name)))
+        for server in (durable, ceiling):
+            server.load(*SINGLE)
+        before = durable.megabytes()
+        for _ in range(ROUNDS):
+            bare.append(ceiling.load(*SINGLE))
+            single.append(durable.load(*SINGLE))
+            batches.append(durable.load(*BATCHES))
+            bare_few.append(ceiling.load(*FEW))
+            few.append(durable.load(*FEW))
+        after = durable.megabytes()
+    alone, top = _middle(single, bare)
+    waiting, idle = _middle(few, bare_few)
+    many, one = _middle(batches, single)
+    p50, p99 = median(it.p50 for it in single), median(it.p99 for it in single)
+    what, reference = "one report in one POST, committed to SQLite", "the same without the commit"
+    counted = sum(ROUNDS * requests * batch for _, requests, batch in (SINGLE, FEW, BATCHES))
+    return [
+        Row(f"{what}; 256 connections", alone, reference, top, "µs", limit=1 / 0.6),
+        Row(f"{what}; 64 connections", waiting, reference, idle, "µs"),
+        Row("one report in a batch of 50", many, "one in one POST", one, "µs", limit=1 / 6),
+        Row("slowest 1% of POSTs on 256 connections", p99, "the median", p50, "ms"),
+        Row(f"server's memory after {counted:,} reports", after, "before", before, "MiB"),
+    ]
+
+
+def _middle(ours: list[Measured], theirs: list[Measured]) -> tuple[float, float]:
+    """Return both sides of the round with the median ratio: load comes and goes between rounds."""
+    rounds = [(one.report, other.report) for one, other in zip(ours, theirs, strict=True)]
+    return sorted(rounds, key=lambda pair: pair[0] / pair[1])[len(rounds) // 2]
