@@ -37,9 +37,10 @@ def node() -> str:
     return program("node")
 
 
-@pytest.fixture(scope="session")
+# No longer than a file: while Playwright is up, its event loop keeps others from being run.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One Chromium for all tests."""
+    """One Chromium for all tests of a file."""
     path = program("chromium", "chromium-browser", "google-chrome")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, headless=True, args=_QUIET)
