@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import uvloop
 
-from ldprl.protocol.alphabet import Subset
+from ldprl.protocol.alphabet import Subsets
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.plans import Edition, edition
 from ldprl.service.store.protocol import StoredPlan
@@ -39,14 +39,15 @@ def reports(url: str, database: str) -> Iterator[str]:
         name = secrets.token_hex(16)
         index = plan.index_of(name, secret)
         alphabet = plan.alphabets[index]
-        assert isinstance(alphabet, Subset)
+        assert isinstance(alphabet, Subsets)
+        ((_, size),) = alphabet.parts
         yield json.dumps(
             {
                 "id": name,
                 "deployment": deployment.digest,
                 "version": plan.version,
                 "assignment": index,
-                "values": list(range(alphabet.size)),
+                "values": list(range(size)),
             }
         )
 

@@ -51,8 +51,8 @@ export interface Assignment {
   readonly assignment: number;
   /** Actions: `policy[step][state]`. */
   readonly policy: readonly (readonly number[])[];
-  /** What to report about; null if the mechanism asks nothing. */
-  readonly question: Question | null;
+  /** What to report about, each at a step of its own; empty if the mechanism asks nothing. */
+  readonly questions: readonly Question[];
 }
 
 /** An assignment together with the id that its report will have. */
@@ -115,6 +115,18 @@ export interface Answer {
   readonly next?: number;
 }
 
+/** What a subset report tells in answer to one question. */
+export interface Told extends Question {
+  /** How many times as likely a life with one of the answers is to have produced them. */
+  readonly factor: number;
+  /** How many answers there are. */
+  readonly possible: number;
+  /** The answers in the report; null stands for nothing to tell. */
+  readonly answers: readonly (Answer | null)[];
+  /** How many lives have one of them. */
+  readonly likelier: bigint;
+}
+
 export interface Explanation {
   readonly mechanism: MechanismName;
   readonly epsilon: string;
@@ -124,15 +136,8 @@ export interface Explanation {
   readonly others: bigint;
   /** How many times as likely one life can be to have produced it as another; at most e^ε. */
   readonly factor: number;
-  /** With subset selection: the question. */
-  readonly kind?: Question["kind"];
-  readonly step?: number;
-  /** With subset selection: how many answers there are. */
-  readonly possible?: number;
-  /** With subset selection: the answers in the report; null stands for nothing to tell. */
-  readonly answers?: readonly (Answer | null)[];
-  /** With subset selection: how many lives have one of them, and are `factor` times likelier. */
-  readonly likelier?: bigint;
+  /** With subset selection: what was told about each question. */
+  readonly questions?: readonly Told[];
 }
 
 /** Say how many lives could have produced a report, and how much likelier some are than others. */

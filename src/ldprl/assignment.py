@@ -1,10 +1,11 @@
-"""What a user receives: a policy table and, where the mechanism asks one, a question."""
+"""What a user receives: a policy table and, where the mechanism asks any, questions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
+from ldprl.errors import InputError
 from ldprl.shape import FloatArray, Policy
 
 QuestionKind = Literal["reward", "transition", "joint"]
@@ -41,13 +42,18 @@ class Assignment:
         Actions of shape (H, S). The whole table is handed out, never a look-up by state.
     share
         Which share of the users gets this assignment; the shares of a plan sum to 1.
-    question
-        What to report about, for mechanisms that ask.
+    questions
+        What to report about, for mechanisms that ask: each about a step of its own.
     """
 
     policy: Policy
     share: float = 1.0
-    question: Question | None = None
+    questions: tuple[Question, ...] = ()
+
+    def __post_init__(self) -> None:
+        steps = [question.step for question in self.questions]
+        if len(set(steps)) < len(steps):
+            raise InputError("questions", f"about steps {steps}", "questions about distinct steps")
 
 
 Plan = tuple[Assignment, ...]

@@ -111,7 +111,7 @@ class EveryQuestion(SubsetSelection):
     ) -> Array:
         answers = [
             np.asarray(super(EveryQuestion, self).privatize_many(trajectory, one, count, source))
-            for one in self.ask((replace(assignment, question=None),))
+            for one in self.ask((replace(assignment, questions=()),))
         ]
         return np.concatenate(answers, axis=1)
 

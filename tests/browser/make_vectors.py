@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ldprl import Shape, Trajectory
-from ldprl.assignment import Assignment, Question
+from ldprl.assignment import Assignment, Question, QuestionKind
 from ldprl.privacy.sampling import discrete_laplace, round_to_grid
 from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import Deployment
@@ -30,11 +30,13 @@ _STREAM = 200_000
 _WORDS = Labels('Žluťoučký kůň 🐎 "quoted" \\', ("低", "mid", "🎲"), ("buy", "sell"), "gain in €")
 DEPLOYMENTS = [
     Deployment("words", Shape(3, 2, 4), "2", layout="separate", labels=_WORDS),
-    Deployment("joint", Shape(2, 2, 3), "20", layout="joint"),
+    Deployment("joint", Shape(2, 2, 3), "20", layout="joint", answers=1),
     Deployment("one step", Shape(5, 3, 1), "0.37", layout="separate"),
     Deployment("one joint step", Shape(3, 2, 1), "0.37", layout="joint"),
     Deployment("each step", Shape(4, 2, 3, step_dependent=True), "0.2", layout="separate"),
-    Deployment("one state", Shape(1, 2, 2), "700", layout="separate"),
+    Deployment("one state", Shape(1, 2, 2), "700", layout="separate", answers=1),
+    Deployment("two answers", Shape(3, 2, 4), "6", layout="separate", answers=2),
+    Deployment("joint answers", Shape(2, 2, 3), "7", layout="joint", answers=3),
     Deployment("laplace", Shape(2, 2, 2), "2", "laplace"),
     Deployment("laplace each step", Shape(2, 2, 3, step_dependent=True), "0.2", "laplace"),
     Deployment("laplace alone", Shape(1, 1, 3), "0.37", "laplace"),
@@ -156,8 +158,14 @@ def _assignments(deployment: Deployment) -> Iterator[Assignment]:
     asked = deployment.built.questions()
     if not asked:
         yield Assignment(policy)
-    for kind, step in asked:
-        yield Assignment(policy, question=Question(kind, step, np.ones(shape.states)))
+    for index in range(len(asked)):
+        # The next questions on the list, but for those about a step that is asked about already.
+        chosen: dict[int, QuestionKind] = {}
+        for kind, step in asked[index:] + asked[:index]:
+            chosen.setdefault(step, kind)
+        few = list(chosen.items())[: deployment.built.answers]
+        weights = np.ones(shape.states)
+        yield Assignment(policy, 1.0, tuple(Question(kind, step, weights) for step, kind in few))
 
 
 def _trajectories(shape: Shape, assignment: Assignment) -> Iterator[Trajectory]:

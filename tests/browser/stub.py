@@ -26,7 +26,7 @@ class StubService:
     def __init__(self, files: Path) -> None:
         self.deployment = DEPLOYMENT
         policy = np.ones((4, 3), dtype=np.int64)
-        self.assignment = Assignment(policy, question=Question("transition", 1, np.ones(3)))
+        self.assignment = Assignment(policy, 1.0, (Question("transition", 1, np.ones(3)),))
         self.reports: list[dict[str, Any]] = []
         self.failures: list[int] = []
         handler = functools.partial(_Handler, self, str(files))

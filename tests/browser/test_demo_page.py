@@ -90,8 +90,7 @@ def test_the_set_is_told_in_words_and_the_true_answer_is_marked_on_the_page(
     with Watched(browser) as watched:
         watched.page.goto(f"{served.url}/demo")
         report = watched.live(HORIZON)
-        question = issued_for(served, report).assignment.question
-        assert question is not None
+        (question,) = issued_for(served, report).assignment.questions
         assert f"in month {question.step + 1}," in watched.text("#question")
         items = watched.page.locator("#answers li")
         oracle = DEMO.built.oracle(question.kind)  # type: ignore[attr-defined]

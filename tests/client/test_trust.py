@@ -55,7 +55,7 @@ def test_a_randomizer_that_differs_is_refused_even_under_its_own_digest(
     service: FakeService, make_client: MakeClient
 ) -> None:
     weaker = json.loads(json.dumps(DEPLOYMENT.document))
-    kind = next(key for key in weaker["randomizer"] if key != "layout")
+    (kind, *_) = weaker["randomizer"].keys() - {"layout", "answers"}
     weaker["randomizer"][kind]["threshold"] = str(2**64 - 1)
     service.instead.append(ok({"deployment": weaker}))
     with pytest.raises(InputError, match=r"deployment\.randomizer"):
@@ -72,8 +72,9 @@ def test_a_policy_that_does_not_fit_is_refused(
     changes: list[dict[str, Any]] = [
         {"policy": [[0, 0, 2]] * 3},
         {"policy": [[0, 0, 0]] * 2},
-        {"question": None},
-        {"question": {"kind": "reward", "step": 3}},
+        {"questions": []},
+        {"questions": [{"kind": "reward", "step": 3}]},
+        {"questions": [{"kind": "reward", "step": 0}, {"kind": "reward", "step": 1}]},
         {"deployment": "0" * 64},
         {"version": -1},
     ]

@@ -22,6 +22,8 @@ from ldprl import (
 from ldprl.assignment import Plan
 from ldprl.learning.extended import extended_plan
 from ldprl.learning.learner import Learner
+from ldprl.learning.questions import candidates, expected_shares, with_questions
+from ldprl.privacy.subset_selection import LAYOUTS, LayoutName
 from ldprl.shape import Policy
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
@@ -57,14 +59,11 @@ def assert_can_be_handed_out(plan: Plan, chosen: Mechanism) -> None:
         assert assignment.policy.shape == (shape.horizon, shape.states)
         assert assignment.policy.dtype == np.int64
         assert ((assignment.policy >= 0) & (assignment.policy < shape.actions)).all()
-        if not asked:
-            assert assignment.question is None
-            continue
-        assert assignment.question is not None
-        assert (assignment.question.kind, assignment.question.step) in asked
-        weights = assignment.question.weights
-        assert weights.shape == (shape.states,)
-        assert ((weights > 0) & (weights <= 1)).all()
+        assert len(assignment.questions) == (chosen.answers if asked else 0)
+        for question in assignment.questions:
+            assert (question.kind, question.step) in asked
+            assert question.weights.shape == (shape.states,)
+            assert ((question.weights > 0) & (question.weights <= 1)).all()
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -118,9 +117,50 @@ def test_users_play_greedily_after_the_step_they_are_asked_about() -> None:
         return np.concatenate([policy[: step + 1], greedy[step + 1 :]]).tobytes()
 
     for assignment in learner.plan(sums, np.random.default_rng(0)):
-        assert assignment.question is not None
-        step = assignment.question.step
+        (question,) = assignment.questions
+        step = question.step
         assert assignment.policy.tobytes() in (told(optimistic, step), told(greedy, step))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("answers", [2, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_plans_with_several_questions_can_be_handed_out(
+    kind: type[LDPEVI] | type[LDPTS], answers: int, layout: LayoutName
+) -> None:
+    for shape in (Shape(3, 2, 4), Shape(2, 3, 3, step_dependent=True)):
+        chosen = SubsetSelection(shape, 8.0, layout=layout, answers=answers)
+        for sums in (chosen.no_statistics(), *(sums_of(chosen, 1, scale) for scale in (1.0, 1e4))):
+            assert_can_be_handed_out(kind(chosen).plan(sums, np.random.default_rng(5)), chosen)
+
+
+def test_further_questions_are_those_worth_most_at_other_steps() -> None:
+    """Their worth and weights are those of the policy that the user is told to play."""
+    chosen = SubsetSelection(Shape(3, 2, 4), 8.0, layout="separate", answers=3)
+    one = SubsetSelection(chosen.shape, 8.0, layout="separate", answers=1)
+    sums = sums_of(chosen, 1, 1e4)
+    rng = np.random.default_rng(0)
+    policy, greedy = rng.integers(0, 2, (2, 4, 3))
+    moves, needs = rng.dirichlet(np.ones(3), (1, 3, 2)), rng.random((2, 1, 3, 2))
+    shares = expected_shares(sums, policy, moves)
+    given = (sums, needs, policy, greedy, shares, moves, 1.0)
+    plan = with_questions(chosen, *given, np.random.default_rng(1))
+    leading = with_questions(one, *given, np.random.default_rng(1))
+    for several, single in zip(plan, leading, strict=True):
+        np.testing.assert_array_equal(several.policy, single.policy)
+        assert several.share == single.share
+        first, *further = several.questions
+        assert (first.kind, first.step) == (single.questions[0].kind, single.questions[0].step)
+        told = several.policy
+        spread = expected_shares(sums, told, moves)
+        found = candidates(chosen, sums, needs, told, told, told, spread)
+        worth = {(it.kind, it.step): it.worth for it in found}
+        left = {step: 0.0 for step in range(4) if step != first.step}
+        for (_, step), value in worth.items():
+            if step in left:
+                left[step] = max(left[step], value)
+        best = sorted(left.values(), reverse=True)[:2]
+        assert [worth[it.kind, it.step] for it in further] == best
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -201,8 +201,8 @@ def known() -> Statistics:
 def test_each_variant_leaves_out_what_it_says(known: Statistics) -> None:
     whole = _evi_plan(LDPEVI, known)
     unweighted = _evi_plan(Unweighted, known)
-    assert any((one.question.weights != 1).any() for one in whole)
-    assert all((one.question.weights == 1).all() for one in unweighted)
+    assert any((one.questions[0].weights != 1).any() for one in whole)
+    assert all((one.questions[0].weights == 1).all() for one in unweighted)
     for one, other in zip(whole, unweighted, strict=True):
         assert one.share == other.share
         np.testing.assert_array_equal(one.policy, other.policy)
@@ -211,7 +211,11 @@ def test_each_variant_leaves_out_what_it_says(known: Statistics) -> None:
     asking = SubsetSelection(known.shape, 2.0)
     alike: Any = asking.ask(LDPEVI(Unasked(known.shape, 2.0)).plan(known, np.random.default_rng(0)))
     groups = [
-        {one.policy.tobytes() for one in alike if (one.question.kind, one.question.step) == asked}
+        {
+            one.policy.tobytes()
+            for one in alike
+            if [(question.kind, question.step) for question in one.questions] == [asked]
+        }
         for asked in asking.questions()
     ]
     assert all(group == groups[0] for group in groups)
@@ -220,7 +224,7 @@ def test_each_variant_leaves_out_what_it_says(known: Statistics) -> None:
 
     def explore(plan: Any) -> list[bool]:
         """Return whether each assignment is optimistic up to the step that it asks about."""
-        asked = [one.question.step + 1 for one in plan]
+        asked = [one.questions[0].step + 1 for one in plan]
         return [
             bool((one.policy[:h] == optimistic[:h]).all())
             for one, h in zip(plan, asked, strict=True)

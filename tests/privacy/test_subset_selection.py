@@ -37,7 +37,7 @@ def every_question(mechanism: SubsetSelection, seed: int = 0) -> list[Assignment
     weights = np.linspace(0.3, 1.0, shape.states)
     policy = policy_of(shape, seed)
     return [
-        Assignment(policy, 1.0, Question(kind, step, weights))
+        Assignment(policy, 1.0, (Question(kind, step, weights),))
         for kind, step in mechanism.questions()
     ]
 
@@ -64,12 +64,11 @@ def expected_answer(
 @pytest.mark.parametrize("shape", [SHAPES[0], Shape(1, 2, 3), SHAPES[3]], ids=str)
 def test_every_user_answers_the_question(shape: Shape, layout: LayoutName) -> None:
     """A user who has nothing to tell, or did not follow the policy up to the step, answers ⊥."""
-    mechanism = SubsetSelection(shape, CERTAIN, layout=layout)
+    mechanism = SubsetSelection(shape, CERTAIN, layout=layout, answers=1)
     source = SeededSourceForTests(0)
     silent = 0
     for assignment in every_question(mechanism):
-        question = assignment.question
-        assert question is not None
+        (question,) = assignment.questions
         for lived in all_trajectories(shape):
             report = mechanism.privatize(lived, assignment, source)
             answer = expected_answer(lived, assignment, shape, question.kind, question.step)
@@ -79,8 +78,8 @@ def test_every_user_answers_the_question(shape: Shape, layout: LayoutName) -> No
 
 
 def test_a_deviation_after_the_asked_step_is_no_matter() -> None:
-    mechanism = SubsetSelection(Shape(2, 2, 3), CERTAIN, layout="separate")
-    assignment = Assignment(np.zeros((3, 2), int), 1.0, Question("reward", 1, np.ones(2)))
+    mechanism = SubsetSelection(Shape(2, 2, 3), CERTAIN, layout="separate", answers=1)
+    assignment = Assignment(np.zeros((3, 2), int), 1.0, (Question("reward", 1, np.ones(2)),))
     source = SeededSourceForTests(0)
     late = Trajectory([0, 1, 0], [0, 0, 1], [0, 1, 0])
     early = Trajectory([0, 1, 0], [1, 0, 0], [0, 1, 0])
@@ -94,8 +93,7 @@ def test_no_two_users_are_told_apart_by_more_than_epsilon(layout: LayoutName) ->
     shape, epsilon = Shape(2, 2, 2), 1.25
     mechanism = SubsetSelection(shape, epsilon, layout=layout)
     for assignment in every_question(mechanism):
-        question = assignment.question
-        assert question is not None
+        (question,) = assignment.questions
         oracle = mechanism.oracle(question.kind)
         answers = {
             expected_answer(lived, assignment, shape, question.kind, question.step)
@@ -113,7 +111,7 @@ def test_no_two_users_are_told_apart_by_more_than_epsilon(layout: LayoutName) ->
 def test_a_fractional_reward_becomes_a_bit_of_that_mean() -> None:
     """Type-I error 1e-6 (normal limit of 4,000 bits: 5 standard deviations are 0.04)."""
     mechanism = SubsetSelection(Shape(1, 1, 1), CERTAIN, layout="separate")
-    assignment = Assignment(np.zeros((1, 1), int), 1.0, Question("reward", 0, np.ones(1)))
+    assignment = Assignment(np.zeros((1, 1), int), 1.0, (Question("reward", 0, np.ones(1)),))
     lived = Trajectory([0], [0], [0.3])
     reports = mechanism.privatize_many(lived, assignment, 4000, SeededSourceForTests(1))
     bits = mechanism.tally(np.array(reports))
@@ -134,8 +132,7 @@ def test_decoding_is_unbiased_and_touches_the_rows_of_the_policy_alone(
     """The mean over all reports of a user, in every item; sums by linearity."""
     mechanism = SubsetSelection(shape, 1.0, layout=layout)
     for assignment in every_question(mechanism, seed=1):
-        question = assignment.question
-        assert question is not None
+        (question,) = assignment.questions
         kind, step, weights = question.kind, question.step, question.weights
         oracle = mechanism.oracle(kind)
         model, states = shape.model_of(step), shape.states
@@ -168,7 +165,7 @@ def test_decoding_is_unbiased_and_touches_the_rows_of_the_policy_alone(
 
 def test_untouched_rows_stay_exactly_zero() -> None:
     mechanism = SubsetSelection(Shape(2, 3, 2), 1.0, layout="joint")
-    assignment = Assignment(np.array([[0, 1], [2, 2]]), 1.0, Question("joint", 0, np.ones(2)))
+    assignment = Assignment(np.array([[0, 1], [2, 2]]), 1.0, (Question("joint", 0, np.ones(2)),))
     report = mechanism.privatize(Trajectory([0, 1], [0, 2], [1, 0]), assignment, SystemSource())
     found = mechanism.decode(report, 1, assignment)
     played = np.zeros((1, 2, 3), dtype=bool)
@@ -185,7 +182,7 @@ def test_asking_shares_the_users_out(shape: Shape, layout: LayoutName) -> None:
     policy = policy_of(shape)
     plan = mechanism.ask((Assignment(policy, 0.25), Assignment(policy, 0.75)))
     assert sum(assignment.share for assignment in plan) == pytest.approx(1)
-    asked = [(a.question.kind, a.question.step) for a in plan if a.question is not None]
+    asked = [(question.kind, question.step) for a in plan for question in a.questions]
     assert asked == 2 * mechanism.questions()
     by_kind = {kind: 0.0 for kind, _ in asked}
     for assignment, (kind, _) in zip(plan, asked, strict=True):

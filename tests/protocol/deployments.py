@@ -18,5 +18,7 @@ EVERY = {name: deployment(name) for name in MECHANISMS}
 EVERY["each step"] = deployment("subset-selection", shape=Shape(3, 2, 4, step_dependent=True))
 EVERY["joint"] = Deployment("tests", SHAPE, "1.5", layout="joint")
 EVERY["separate"] = Deployment("tests", SHAPE, "1.5", layout="separate")
+EVERY["two answers"] = Deployment("tests", SHAPE, "6", layout="separate", answers=2)
+EVERY["joint answers"] = Deployment("tests", SHAPE, "20", layout="joint", answers=4)
 EVERY["one step"] = deployment("subset-selection", shape=Shape(2, 2, 1))
 EVERY["laplace, each step"] = deployment("laplace", shape=Shape(3, 2, 4, step_dependent=True))

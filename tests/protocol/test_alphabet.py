@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from ldprl import Assignment, Gaussian, InputError, Laplace, Shape, Trajectory
 from ldprl.privacy.mechanism import CountingMechanism
 from ldprl.privacy.sampling import SeededSourceForTests
-from ldprl.protocol.alphabet import Alphabet, Counters, Subset, alphabet
+from ldprl.protocol.alphabet import Alphabet, Counters, Subsets, alphabet
 from ldprl.protocol.deployment import Deployment
 
 from .deployments import EVERY, deployment
@@ -151,8 +152,8 @@ def test_a_number_beyond_64_bits_is_refused() -> None:
 def subset() -> Alphabet:
     it = Deployment("tests", Shape(3, 2, 4), "1", layout="separate")
     letters = alphabet(it.built, assignments(it)[0])
-    assert isinstance(letters, Subset)
-    assert (letters.length, letters.size) == (7, 2)
+    assert letters == Subsets(((7, 2),))
+    assert letters.length == 7
     return letters
 
 
@@ -170,6 +171,27 @@ def test_every_subset_is_inside() -> None:
             told = subset().read([first, second])
             assert np.flatnonzero(told).tolist() == [first, second]
             assert told.sum() == 2
+
+
+TWO = Subsets(((5, 2), (4, 1)))
+
+
+@pytest.mark.parametrize(
+    "values", [[], [0, 1], [0, 1, 4], [0, 5, 6], [0, 1, 9], [5, 6, 7], [1, 0, 5], [0, 1, 5, 6]]
+)
+def test_each_question_has_items_of_its_own(values: list[int]) -> None:
+    expected = r"2 different items from 0 to 4, 1 different items from 5 to 8, in order"
+    with pytest.raises(InputError, match=expected):
+        TWO.read(values)
+
+
+def test_every_two_subsets_are_inside() -> None:
+    inside = 0
+    for values in combinations(range(TWO.length), 3):
+        if sum(value < 5 for value in values) == 2:
+            assert np.flatnonzero(TWO.read(values)).tolist() == list(values)
+            inside += 1
+    assert inside == math.comb(5, 2) * 4
 
 
 def test_a_mechanism_that_a_client_cannot_draw_has_no_alphabet() -> None:

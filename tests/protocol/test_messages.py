@@ -30,17 +30,15 @@ def test_there_and_back(kind: str) -> None:
         found = Issued.from_document(json.loads(json.dumps(issued.document())), deployment)
         assert found.document() == issued.document()
         assert np.array_equal(found.assignment.policy, assignment.policy)
-        if assignment.question is not None:
-            assert found.assignment.question is not None
-            asked = found.assignment.question
-            assert (asked.kind, asked.step) == (assignment.question.kind, assignment.question.step)
+        for one, other in zip(found.assignment.questions, assignment.questions, strict=True):
+            assert (one.kind, one.step) == (other.kind, other.step)
 
 
 def test_weights_and_shares_stay_with_the_service() -> None:
     deployment = EVERY["subset-selection"]
     document = Issued(deployment.digest, 1, 0, assignments(deployment)[0]).document()
-    assert sorted(document) == ["assignment", "deployment", "policy", "question", "version"]
-    assert sorted(document["question"]) == ["kind", "step"]
+    assert sorted(document) == ["assignment", "deployment", "policy", "questions", "version"]
+    assert [sorted(asked) for asked in document["questions"]] == [["kind", "step"]]
 
 
 def test_a_report_holds_five_things() -> None:
@@ -70,13 +68,16 @@ CHANGES: list[tuple[dict[str, Any], str]] = [
     ({"policy": [[0, 0, True]] * 4}, "policy"),
     ({"policy": [[0, 0, 0.0]] * 4}, "policy"),
     ({"policy": [0, 0, 0, 0]}, "policy"),
-    ({"question": None}, "question"),
-    ({"question": []}, "question"),
-    ({"question": {"kind": "salary", "step": 0}}, "question.kind"),
-    ({"question": {"kind": "reward", "step": -1}}, "question.step"),
-    ({"question": {"kind": "reward", "step": 4}}, "question"),
-    ({"question": {"kind": "transition", "step": 3}}, "question"),
-    ({"question": {"kind": "joint", "step": 0}}, "question"),
+    ({"questions": None}, "questions"),
+    ({"questions": []}, "questions"),
+    ({"questions": {"kind": "reward", "step": 0}}, "questions"),
+    ({"questions": [None]}, "questions[0]"),
+    ({"questions": [{"kind": "salary", "step": 0}]}, "questions[0].kind"),
+    ({"questions": [{"kind": "reward", "step": -1}]}, "questions[0].step"),
+    ({"questions": [{"kind": "reward", "step": 4}]}, "questions[0]"),
+    ({"questions": [{"kind": "transition", "step": 3}]}, "questions[0]"),
+    ({"questions": [{"kind": "joint", "step": 0}]}, "questions[0]"),
+    ({"questions": [{"kind": "reward", "step": step} for step in (0, 1)]}, "questions"),
 ]
 
 
@@ -92,8 +93,18 @@ def test_what_does_not_fit_is_named(change: dict[str, Any], field: str) -> None:
 def test_a_question_where_none_is_asked() -> None:
     deployment = EVERY["laplace"]
     document = Issued(deployment.digest, 1, 0, assignments(deployment)[0]).document()
-    with pytest.raises(InputError, match=r"question = .*no question"):
-        Issued.from_document(document | {"question": {"kind": "reward", "step": 0}}, deployment)
+    with pytest.raises(InputError, match=r"questions = .*a list of 0"):
+        Issued.from_document(document | {"questions": [{"kind": "reward", "step": 0}]}, deployment)
+
+
+@pytest.mark.parametrize("steps", [(0,), (0, 1, 2), (1, 1), ()])
+def test_more_questions_than_epsilon_pays_for(steps: tuple[int, ...]) -> None:
+    """And fewer, and two about one step."""
+    deployment = EVERY["two answers"]
+    document = Issued(deployment.digest, 1, 0, assignments(deployment)[0]).document()
+    asked = [{"kind": "reward", "step": step} for step in steps]
+    with pytest.raises(InputError, match="questions = "):
+        Issued.from_document(document | {"questions": asked}, deployment)
 
 
 @pytest.mark.parametrize("document", [None, [], 3, "policy"])

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import ldprl
 from ldprl.assignment import Assignment
-from ldprl.protocol.alphabet import Alphabet, Subset, alphabet
+from ldprl.protocol.alphabet import Alphabet, Subsets, alphabet
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_document
 from ldprl.service.admin import token_hash
@@ -91,7 +91,14 @@ def alphabet_of(deployment: Deployment, assignment: Assignment) -> Alphabet:
 
 def some_values(allowed: Alphabet) -> list[int]:
     """Return values that a report may hold."""
-    return list(range(allowed.size)) if isinstance(allowed, Subset) else [0] * allowed.length
+    if not isinstance(allowed, Subsets):
+        return [0] * allowed.length
+    values: list[int] = []
+    start = 0
+    for items, size in allowed.parts:
+        values += range(start, start + size)
+        start += items
+    return values
 
 
 class Server(Client):

@@ -159,7 +159,7 @@ def test_no_subset_reaches_further_than_told_and_some_subset_does(layout: Any) -
     most = [np.zeros((1, 2, 2)), np.zeros((1, 2, 2))]
     for assignment in plan:
         letters = alphabet(mechanism, assignment)
-        size = letters.size  # type: ignore[attr-defined]
+        ((_, size),) = letters.parts  # type: ignore[attr-defined]
         for items in itertools.combinations(range(letters.length), size):
             part = mechanism.decode(letters.read(items), 1, assignment)
             pulls = (
@@ -201,8 +201,8 @@ def test_exposure_adds_the_weights_of_the_questions() -> None:
     plan = mechanism.ask((Assignment(np.ones((4, 4), dtype=np.int64)),))
     weights = np.array([0.25, 0.5, 0.75, 1.0])
     for assignment in plan:
-        assert assignment.question is not None
-        object.__setattr__(assignment.question, "weights", weights)
+        (question,) = assignment.questions
+        object.__setattr__(question, "weights", weights)
     rewards, moves = exposure(mechanism, [(assignment, 10) for assignment in plan])
     # Four steps are asked about for rewards and three for transitions, ten users each.
     assert rewards[0, :, 1] == pytest.approx(40 * weights)

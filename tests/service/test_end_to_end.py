@@ -92,10 +92,9 @@ def told(server: Server) -> list[Told]:
         assert stats.chisquare(groups, USERS * np.array(shares)).pvalue > TYPE_I
     result = []
     for part, one in zip(plan, sums, strict=True):
-        asked = part["question"]
-        weights = np.ones(WORLD.shape.states)
-        question = None if asked is None else Question(asked["kind"], asked["step"], weights)
-        assignment = Assignment(np.array(part["policy"]), question=question)
+        even = np.ones(WORLD.shape.states)
+        questions = tuple(Question(it["kind"], it["step"], even) for it in part["questions"])
+        assignment = Assignment(np.array(part["policy"]), 1.0, questions)
         draws = [
             mechanism.sample_tally(
                 draw_totals(WORLD, assignment.policy, one["users"], 1, rng), assignment, rng

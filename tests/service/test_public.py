@@ -26,8 +26,8 @@ def test_an_id_gets_one_assignment_of_the_plan(server: Server) -> None:
     assert given.headers["cache-control"] == "no-store"
     assert given.json == server.get("/v1/policy?id=" + "a" * 32).json
     part = whole["assignments"][given.json["assignment"]]
-    assert {key: part[key] for key in ("policy", "question")} == {
-        key: given.json[key] for key in ("policy", "question")
+    assert {key: part[key] for key in ("policy", "questions")} == {
+        key: given.json[key] for key in ("policy", "questions")
     }
     assert sum(one["share"] for one in whole["assignments"]) == pytest.approx(1)
     assert "weights" not in given.body.decode()

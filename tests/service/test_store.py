@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from ldprl.errors import InputError
-from ldprl.protocol.alphabet import Subset
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
 from ldprl.service.service import Service
@@ -23,6 +22,7 @@ from ldprl.service.store.sqlite import SqliteStore
 
 from .conftest import DEPLOYMENT, StartServer
 from .database import Postgres
+from .server import some_values
 
 
 def deployment(**changes: object) -> Deployment:
@@ -31,8 +31,7 @@ def deployment(**changes: object) -> Deployment:
 
 def reports(service: Service, first: int, count: int) -> list[Admitted]:
     allowed = service.view.current.alphabets[0]
-    assert isinstance(allowed, Subset)
-    items = list(range(allowed.size))
+    items = some_values(allowed)
     return [
         Admitted(number.to_bytes(16, "big"), 1, 0, allowed, items)
         for number in range(first, first + count)

@@ -13,6 +13,7 @@ from ldprl import LDPEVI, Mechanism, Shape, SubsetSelection, TabularMDP, random_
 from ldprl.learning.confidence import mixture_rates
 from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
 from ldprl.privacy.rows import RowLaw
+from ldprl.privacy.subset_selection import LAYOUTS
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
 from ldprl.simulation.schedule import Growth
@@ -22,15 +23,19 @@ from tests.statistical.checks import TYPE_I, at_most
 FAILURE = 0.1
 USERS = 10**4
 NAMES = [name for name in MECHANISMS if name != "subset-selection"]
-NAMES += ["subset-selection, separate", "subset-selection, joint"]
+ASKING = {
+    f"subset-selection, {layout}, m = {answers}": (layout, answers)
+    for layout in LAYOUTS
+    for answers in (1, 2)
+}
+NAMES += ASKING
 EPSILONS = [0.5, 2.0, 8.0]
 
 
 def built(name: str, shape: Shape, epsilon: float) -> Mechanism:
-    if name == "subset-selection, separate":
-        return SubsetSelection(shape, epsilon, layout="separate")
-    if name == "subset-selection, joint":
-        return SubsetSelection(shape, epsilon, layout="joint")
+    if name in ASKING:
+        layout, answers = ASKING[name]
+        return SubsetSelection(shape, epsilon, layout=layout, answers=answers)
     return build_mechanism(name, shape, epsilon, 0.01)
 
 
@@ -131,7 +136,9 @@ def test_the_set_holds_the_model(name: str) -> None:
     assert at_most(failures(small, name, 2.0, 60, mutant=True), 60, FAILURE) < TYPE_I
 
 
-@pytest.mark.parametrize("name", ["subset-selection, joint", "laplace", "none"])
+@pytest.mark.parametrize(
+    "name", ["subset-selection, joint, m = 1", "subset-selection, joint, m = 2", "laplace", "none"]
+)
 def test_a_model_of_its_own_for_each_step(name: str) -> None:
     """15 runs; binomial test at type-I error 1e-6."""
     assert at_most(failures(stepwise, name, 2.0, 15), 15, FAILURE) > TYPE_I

@@ -25,8 +25,9 @@ def columns(statistics: Statistics) -> FloatArray:
     return np.concatenate([np.ravel(block) for block in blocks]).round(6)
 
 
+@pytest.mark.parametrize("answers", [1, 2])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_the_engine_has_the_law_of_the_protocol(layout: LayoutName) -> None:
+def test_the_engine_has_the_law_of_the_protocol(layout: LayoutName, answers: int) -> None:
     """LDP-OBI on the sums of subset selection; two-sample χ², type-I error 1e-6.
 
     The same with another ε is rejected.
@@ -35,7 +36,7 @@ def test_the_engine_has_the_law_of_the_protocol(layout: LayoutName) -> None:
     growth = Growth(1.0)
 
     def by_engine(epsilon: float) -> FloatArray:
-        mechanism = SubsetSelection(WORLD.shape, epsilon, layout=layout)
+        mechanism = SubsetSelection(WORLD.shape, epsilon, layout=layout, answers=answers)
         learner = LDPOBI(mechanism)
         points = np.array([users])
         return np.array(
@@ -55,7 +56,7 @@ def test_the_engine_has_the_law_of_the_protocol(layout: LayoutName) -> None:
             ]
         )
 
-    mechanism = SubsetSelection(WORLD.shape, 2.0, layout=layout)
+    mechanism = SubsetSelection(WORLD.shape, 2.0, layout=layout, answers=answers)
     learner = LDPOBI(mechanism)
     single = []
     for seed in range(repeats):
@@ -87,7 +88,7 @@ def errors(mechanism: SubsetSelection, users: int, rng: np.random.Generator) -> 
     found = mechanism.no_statistics()
     visits = moves = 0
     for kind, step in mechanism.questions():
-        assignment = Assignment(ZEROS, 1.0, Question(kind, step, np.ones(2)))
+        assignment = Assignment(ZEROS, 1.0, (Question(kind, step, np.ones(2)),))
         totals = draw_totals(stay(), ZEROS, users, 1, rng)
         found += mechanism.decode(
             mechanism.sample_tally(totals, assignment, rng), users, assignment

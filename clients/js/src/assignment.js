@@ -1,4 +1,4 @@
-// What a service hands to one user: a whole policy table and, with some mechanisms, a question.
+// What a service hands to one user: a whole policy table and, with some mechanisms, questions.
 
 import { InputError, record, wholeNumber } from "./errors.js";
 
@@ -13,7 +13,7 @@ export function readAssignment(document, deployment) {
     version: wholeNumber("version", document.version, 0),
     assignment: wholeNumber("assignment", document.assignment, 0),
     policy: readPolicy(document.policy, deployment.shape),
-    question: deployment.randomizer.readQuestion(document.question ?? null),
+    questions: deployment.randomizer.readQuestions(document.questions),
   };
 }
 

@@ -16,9 +16,11 @@ class CountingMechanism {
   }
 
   /** A service that counts asks no question. */
-  readQuestion(question) {
-    if (question !== null) throw new InputError("question", question, "no question");
-    return null;
+  readQuestions(questions) {
+    if (!Array.isArray(questions) || questions.length > 0) {
+      throw new InputError("questions", questions, "an empty list");
+    }
+    return questions;
   }
 
   /** Return the counters of `trajectory`, randomized. */

@@ -8,6 +8,7 @@ const WORDS = 1n << 64n;
  * Say how many lives could have produced a report: a life is a state and a reward of 0 or 1 for
  * every step, (2S)^H of them under one policy, or to have stopped or done otherwise. Every one of
  * them could have, and none is more than `factor` ≤ e^ε times as likely as another to have done so.
+ * With several questions each has a factor of its own, and together they make up the whole one.
  */
 export function explain(deployment, assignment, values) {
   const { shape, mechanism, epsilon, randomizer } = deployment;
@@ -15,22 +16,24 @@ export function explain(deployment, assignment, values) {
   const { top, bottom } = decimal("epsilon", epsilon);
   const bound = Math.exp(quotient(top, bottom));
   const common = { mechanism, epsilon, lives, others: lives - 1n, factor: bound };
-  if (assignment.question === null) return common;
-  const { kind, step } = assignment.question;
-  const { items, size, threshold } = randomizer.oracles[kind];
-  const answers = values.map((item) => randomizer.meaning(kind, item));
-  const told = threshold * BigInt(items - size);
-  return {
-    ...common,
-    factor: quotient(told, (WORDS - threshold) * BigInt(size)),
-    kind,
-    step,
-    possible: items,
-    answers,
-    likelier: answers
-      .map((answer) => livesWith(answer, shape, step))
-      .reduce((total, count) => total + count, 0n),
-  };
+  if (assignment.questions.length === 0) return common;
+  const told = randomizer.answered(assignment, values);
+  const questions = assignment.questions.map(({ kind, step }, i) => {
+    const { items, size, threshold } = randomizer.oracles[kind];
+    const answers = told[i].map((item) => randomizer.meaning(kind, item));
+    return {
+      kind,
+      step,
+      factor: quotient(threshold * BigInt(items - size), (WORDS - threshold) * BigInt(size)),
+      possible: items,
+      answers,
+      likelier: answers
+        .map((answer) => livesWith(answer, shape, step))
+        .reduce((total, count) => total + count, 0n),
+    };
+  });
+  const factor = questions.reduce((product, question) => product * question.factor, 1);
+  return { ...common, factor, questions };
 }
 
 /** Return how many lives have this answer. */

@@ -1,4 +1,4 @@
-// Subset selection: one public question about one step, answered with the whole ε.
+// Subset selection: a public question about one step, or a few, answered with the whole ε.
 
 import { InputError, record, wholeNumber } from "./errors.js";
 import { atMost, bigWhole, exponentialFromBelow } from "./numbers.js";
@@ -7,7 +7,7 @@ import { rewardBit } from "./trajectory.js";
 const KINDS = { separate: ["reward", "transition"], joint: ["joint"] };
 const WORDS = 1n << 64n;
 
-/** Answers a question with a set of items; the own answer is among them more often than not. */
+/** Answers with a set of items; the own answer is among them more often than not. */
 export class SubsetSelection {
   /** Take the integers of `randomizer`, and refuse them if they tell more than `epsilon`. */
   constructor(shape, epsilon, randomizer) {
@@ -18,27 +18,63 @@ export class SubsetSelection {
     }
     // The last step leads nowhere, so that a horizon of 1 has no transitions.
     this.kinds = KINDS[this.layout].filter((kind) => kind !== "transition" || shape.horizon > 1);
+    this.answers = wholeNumber("randomizer.answers", randomizer.answers, 1, shape.horizon);
     this.oracles = {};
-    const odds = exponentialFromBelow(epsilon);
+    const each = { top: epsilon.top, bottom: epsilon.bottom * BigInt(this.answers) };
+    const odds = exponentialFromBelow(each);
     for (const kind of this.kinds) {
       this.oracles[kind] = readOracle(kind, shape, odds, randomizer[kind]);
     }
   }
 
-  /** Return the question that a service sent, or refuse it. */
-  readQuestion(question) {
-    const { kind, step } = record("question", question);
-    if (!this.kinds.includes(kind)) {
-      throw new InputError("question.kind", kind, this.kinds.join(" or "));
+  /** Return the questions that a service sent, or refuse them: one more would cost more than ε. */
+  readQuestions(questions) {
+    const expected = `${this.answers} about as many steps`;
+    if (!Array.isArray(questions) || questions.length !== this.answers) {
+      throw new InputError("questions", questions, expected);
     }
-    const steps = kind === "transition" ? this.shape.horizon - 1 : this.shape.horizon;
-    return { kind, step: wholeNumber("question.step", step, 0, steps - 1) };
+    const read = questions.map((question, i) => this.#readQuestion(`questions[${i}]`, question));
+    if (new Set(read.map(({ step }) => step)).size < read.length) {
+      throw new InputError("questions", questions, expected);
+    }
+    return read;
   }
 
-  /** Return the items of a report, in increasing order. */
-  privatize(trajectory, assignment, source) {
-    const { items, size, threshold } = this.oracles[assignment.question.kind];
-    const own = this.#answer(trajectory, assignment, source);
+  /** Return the items of a report, in increasing order; each question's follow the last one's. */
+  privatize(trajectory, { policy, questions }, source) {
+    const values = [];
+    let start = 0;
+    for (const question of questions) {
+      const own = this.#answer(trajectory, policy, question, source);
+      for (const item of this.#draw(question.kind, own, source)) values.push(start + item);
+      start += this.oracles[question.kind].items;
+    }
+    return values;
+  }
+
+  /** Return, for each question, the items of a report that answer it. */
+  answered({ questions }, values) {
+    let start = 0;
+    return questions.map(({ kind }) => {
+      const { items } = this.oracles[kind];
+      const own = values.filter((value) => value >= start && value < start + items);
+      const told = own.map((value) => value - start);
+      start += items;
+      return told;
+    });
+  }
+
+  #readQuestion(field, question) {
+    const { kind, step } = record(field, question);
+    if (!this.kinds.includes(kind)) {
+      throw new InputError(`${field}.kind`, kind, this.kinds.join(" or "));
+    }
+    const steps = kind === "transition" ? this.shape.horizon - 1 : this.shape.horizon;
+    return { kind, step: wholeNumber(`${field}.step`, step, 0, steps - 1) };
+  }
+
+  #draw(kind, own, source) {
+    const { items, size, threshold } = this.oracles[kind];
     const told = source.coins(1, threshold)[0];
     const chosen = new Set(told === 1 ? [own] : []);
     const item = (pick) => (pick >= own ? pick + 1 : pick);
@@ -61,7 +97,7 @@ export class SubsetSelection {
   }
 
   /** Return the item that the user holds; the last item stands for nothing to tell. */
-  #answer(trajectory, { policy, question: { kind, step } }, source) {
+  #answer(trajectory, policy, { kind, step }, source) {
     const { states, horizon } = this.shape;
     const upTo = trajectory.states.slice(0, step + 1);
     const follows = upTo.every((state, h) => trajectory.actions[h] === policy[h][state]);

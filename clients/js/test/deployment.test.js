@@ -30,6 +30,8 @@ function weaker(document) {
       change((given) => (given[kind].threshold = add(given[kind].threshold, 1n)));
       if (document.randomizer[kind].size > 1) change((given) => (given[kind].size -= 1));
     }
+    // Where T is as large as can be, two answers cost less than ε too.
+    if (Number(document.epsilon) < 40) change((given) => (given.answers += 1));
   }
   return copies;
 }
@@ -85,7 +87,8 @@ test("other formats, mechanisms, digests and broken documents are refused by nam
     ["labels.states", other({ labels: { ...document.labels, states: [] } })],
     ["randomizer", other({ randomizer: null })],
     ["randomizer.layout", other({ randomizer: { layout: "both" } })],
-    ["randomizer.reward", other({ randomizer: { layout: "separate" } })],
+    ["randomizer.answers", other({ randomizer: { layout: "separate" } })],
+    ["randomizer.reward", other({ randomizer: { layout: "separate", answers: 1 } })],
     ["document", other({ first_epoch: 0.5 })],
   ];
   for (const [field, changed] of cases) {
@@ -107,13 +110,27 @@ test("assignments that do not fit their deployment are refused", async () => {
       ["assignment", { assignment: "0" }],
       ["policy", { policy: assignment.policy.slice(1) }],
       ["policy", { policy: assignment.policy.map((row) => row.map(() => 9)) }],
-      ["question", { question: { kind: "joint", step: 0 } }],
-      ["question", { question: { kind: "transition", step: 3 } }],
+      ["questions", { questions: null }],
+      ["questions", { questions: [{ kind: "joint", step: 0 }] }],
+      ["questions", { questions: [{ kind: "transition", step: 3 }] }],
+      ["questions", { questions: [0, 1].map((step) => ({ kind: "reward", step })) }],
     ];
     for (const [field, edit] of cases) {
       assert.throws(() => readAssignment({ ...assignment, ...edit }, deployment), refused(field));
     }
   }
+});
+
+test("questions that would cost more than ε are refused", async () => {
+  const { document, reports } = example("two answers");
+  const deployment = await readDeployment(document);
+  const { assignment } = reports[0];
+  const ask = (...steps) => steps.map((step) => ({ kind: "reward", step }));
+  for (const questions of [ask(), ask(0), ask(0, 1, 2), ask(1, 1)]) {
+    const changed = { ...assignment, questions };
+    assert.throws(() => readAssignment(changed, deployment), refused("questions"));
+  }
+  readAssignment({ ...assignment, questions: ask(3, 0) }, deployment);
 });
 
 test("trajectories that nobody can have are refused", async () => {

@@ -31,9 +31,12 @@ test("lives are counted as by counting them", async () => {
       const issued = readAssignment(assignment, deployment);
       const told = explain(deployment, issued, values);
       assert.equal(told.lives, BigInt(all.length) + 1n);
-      const nothing = told.answers.includes(null) ? 1 : 0;
-      const counted = all.filter((life) => told.answers.some((a) => has(life, issued.question, a)));
-      assert.equal(told.likelier, BigInt(counted.length + nothing), document.name);
+      assert.equal(told.questions.length, issued.questions.length);
+      for (const { kind, step, answers, likelier } of told.questions) {
+        const nothing = answers.includes(null) ? 1 : 0;
+        const counted = all.filter((life) => answers.some((a) => has(life, { kind, step }, a)));
+        assert.equal(likelier, BigInt(counted.length + nothing), document.name);
+      }
     }
   }
 });
@@ -43,6 +46,7 @@ test("the factor is just below e^ε", async () => {
     ["words", 2],
     ["joint", 20],
     ["one step", 0.37],
+    ["two answers", 6],
   ]) {
     const { document, reports } = example(name);
     const deployment = await readDeployment(document);

@@ -28,7 +28,7 @@ function uniform(items, size) {
 const LARGE = {
   laplace: { numerator: "29", denominator: "1" },
   "randomized-response": { threshold: String(2n ** 63n) },
-  "subset-selection": { layout: "joint", joint: uniform(801, 95) },
+  "subset-selection": { layout: "joint", answers: 1, joint: uniform(801, 95) },
 };
 
 for (const [mechanism, randomizer] of Object.entries(LARGE)) {
@@ -36,7 +36,7 @@ for (const [mechanism, randomizer] of Object.entries(LARGE)) {
     const deployment = await large(mechanism, randomizer);
     const policy = Array.from({ length: 10 }, () => new Array(20).fill(0));
     const asked = mechanism === "subset-selection";
-    const assignment = { policy, question: asked ? { kind: "joint", step: 3 } : null };
+    const assignment = { policy, questions: asked ? [{ kind: "joint", step: 3 }] : [] };
     const lived = { states: new Array(10).fill(3), actions: new Array(10).fill(0) };
     const trajectory = { ...lived, rewards: new Array(10).fill(0.3) };
     // The processor's time: a busy machine does not count.

@@ -134,7 +134,7 @@ class LDPEVI(Learner):
             return explorers
         needs, shares = self._needs(statistics, model, greedy, extra)
         return explorers + with_questions(
-            self.mechanism, statistics, needs, greedy, greedy, shares, 1 - part, rng
+            self.mechanism, statistics, needs, greedy, greedy, shares, model.moves, 1 - part, rng
         )
 
     def _explorers(
@@ -153,7 +153,7 @@ class LDPEVI(Learner):
 
         given = self.mechanism, statistics, needs
         if part == 1:
-            return with_questions(*given, optimistic, greedy, shares, part, rng)
+            return with_questions(*given, optimistic, greedy, shares, model.moves, part, rng)
         return thrifty_plan(
             *given, model.rewards, model.moves, optimistic, greedy, shares, part, rng
         )

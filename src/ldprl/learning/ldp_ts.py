@@ -110,7 +110,7 @@ class LDPTS(Learner):
             needs = row_needs(statistics, policy, shares, belief.reward_spread, width)
             part = share * exploring_share(statistics, needs, policy, greedy)
             asked = with_questions(
-                self.mechanism, statistics, needs, policy, greedy, shares, part, rng
+                self.mechanism, statistics, needs, policy, greedy, shares, belief.moves, part, rng
             )
             return asked, part
 

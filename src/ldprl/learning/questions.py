@@ -1,4 +1,4 @@
-"""Which question to ask the users of a policy: the one that promises most.
+"""Which questions to ask the users of a policy: those that promise most.
 
 Only public things enter: the sums so far, the policy, and how the users of it are expected to
 spread over the states. So the choice is made before a user acts, and ε is untouched.
@@ -108,18 +108,19 @@ def with_questions(
     policy: Policy,
     greedy: Policy,
     shares: FloatArray,
+    moves: FloatArray,
     part: float,
     rng: np.random.Generator,
 ) -> Plan:
     """Return ``policy`` with its best few questions, for ``part`` of the users in all.
 
-    After the asked step the user plays ``greedy``: what comes then is not asked about, and need
-    not cost anything.
+    After the asked step the user plays ``greedy``: what comes then need not cost anything.
+    ``moves`` are the transitions by which users are expected to spread.
     """
     if not mechanism.questions():
         return (Assignment(policy, part),)
     found = candidates(mechanism, statistics, needs, policy, policy, greedy, shares)
-    return spread(mechanism, found, part, rng)
+    return spread(mechanism, statistics, needs, moves, found, part, rng)
 
 
 def candidates(
@@ -146,7 +147,13 @@ def candidates(
 
 
 def spread(
-    mechanism: Mechanism, found: list[Candidate], part: float, rng: np.random.Generator
+    mechanism: Mechanism,
+    statistics: Statistics,
+    needs: FloatArray,
+    moves: FloatArray,
+    found: list[Candidate],
+    part: float,
+    rng: np.random.Generator,
 ) -> Plan:
     """Hand ``part`` of the users to the best few candidates, in proportion to their worth."""
     worth = np.array([candidate.worth for candidate in found])
@@ -160,11 +167,35 @@ def spread(
     chances[odd] = chances.get(odd, 0.0) + _CURIOSITY
     result = []
     for i, chance in chances.items():
-        chosen = found[i]
-        weights = _weights(mechanism, chosen.kind, chosen.shares)
-        question = Question(chosen.kind, chosen.step, weights)
-        result.append(Assignment(chosen.policy, part * chance, question))
+        asked = [found[i]]
+        if mechanism.answers > 1:
+            asked += _further(mechanism, statistics, needs, moves, found[i])
+        questions = tuple(
+            Question(one.kind, one.step, _weights(mechanism, one.kind, one.shares)) for one in asked
+        )
+        result.append(Assignment(found[i].policy, part * chance, questions))
     return tuple(result)
+
+
+def _further(
+    mechanism: Mechanism,
+    statistics: Statistics,
+    needs: FloatArray,
+    moves: FloatArray,
+    leading: Candidate,
+) -> list[Candidate]:
+    """Return what else to ask the users of ``leading``: what is worth most at other steps.
+
+    They play its policy, so that counts which they are expected to play at those steps.
+    """
+    told = leading.policy
+    shares = expected_shares(statistics, told, moves)
+    others = candidates(mechanism, statistics, needs, told, told, told, shares)
+    best: dict[int, Candidate] = {}
+    for other in sorted(others, key=lambda one: one.worth, reverse=True):
+        if other.step != leading.step:
+            best.setdefault(other.step, other)
+    return list(best.values())[: mechanism.answers - 1]
 
 
 def _worth(

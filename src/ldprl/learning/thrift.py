@@ -53,4 +53,4 @@ def thrifty_plan(
         for it in candidates(mechanism, statistics, needs, way, optimistic, greedy, spreads):
             loss = best - policy_value(it.policy, start, rewards, moves, each_step)
             found.append(replace(it, worth=it.worth / (max(loss, 0.0) + least + 1e-12)))
-    return spread(mechanism, found, part, rng)
+    return spread(mechanism, statistics, needs, moves, found, part, rng)

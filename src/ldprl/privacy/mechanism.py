@@ -98,6 +98,8 @@ class Mechanism(ABC):
     constants: Constants
     resolution: int | None
     """Rewards are rounded at random to multiples of 1/resolution; None keeps them real."""
+    answers: int = 1
+    """How many questions a user answers, about as many steps, if the mechanism asks any."""
 
     @property
     @abstractmethod

@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from ldprl.privacy.accounting import LossPair
 from ldprl.privacy.sampling import RandomSource
 from ldprl.shape import Array, FloatArray, IntArray
 
@@ -90,6 +91,20 @@ class SubsetOracle:
         told = math.log(self.keep / self.size)
         hidden = math.log((1 - self.keep) / (self.items - self.size))
         return np.where(np.asarray(reports)[..., item] == 1, told, hidden)
+
+    def loss_pair(self) -> LossPair:
+        """Return what tells an item from another one.
+
+        Only whether the own item is in the report, and whether the other one is, tells anything:
+        both, own alone, other alone, neither.
+        """
+        d, w, p = self.items, self.size, self.keep
+        other = [Fraction(w - 1, d - 1), Fraction(w, d - 1)]
+        both, own_only = p * other[0], p * (1 - other[0])
+        other_only = (1 - p) * other[1]
+        first = [both, own_only, other_only, 1 - both - own_only - other_only]
+        second = [both, other_only, own_only, first[3]]
+        return LossPair(np.array(first, dtype=np.float64), np.array(second, dtype=np.float64))
 
 
 @lru_cache

@@ -57,13 +57,13 @@ def row_law(oracle: SubsetOracle, cells: int, width: int) -> RowLaw:
     )
 
 
-def typical_variance(laws: RowLaws, states: int) -> float:
-    """Return the variance of a report's terms at θ = 1/2, where one user in S visits the row."""
+def typical_variance(laws: RowLaws, visited: float) -> float:
+    """Return the variance of an answer's terms at θ = 1/2, if a share of users visits the row."""
 
     def at_half(quadratic: Quadratic) -> float:
         return quadratic[0] + quadratic[1] / 2 + quadratic[2] / 4
 
     return sum(
-        at_half(law.outside) * (1 - 1 / states) + at_half(law.inside) / states
+        at_half(law.outside) * (1 - visited) + at_half(law.inside) * visited
         for law in (laws.rewards, laws.transitions)
     )

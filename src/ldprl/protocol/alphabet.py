@@ -95,24 +95,44 @@ class Counters(Alphabet):
 
 
 @dataclass(frozen=True)
-class Subset(Alphabet):
-    """Exactly ``size`` of the items 0, …, ``length`` − 1, in increasing order."""
+class Subsets(Alphabet):
+    """For each question exactly ``size`` of its ``items``, in increasing order.
 
-    length: int
-    size: int
+    Items are numbered through: those of the second question begin where the first one's end.
+    """
+
+    parts: tuple[tuple[int, int], ...]
+    """(items, size) of each question."""
+
+    @property
+    def length(self) -> int:  # type: ignore[override]
+        """How many items there are in all."""
+        return sum(items for items, _ in self.parts)
 
     def write(self, report: Array) -> list[int]:
         """Return the items of a report that holds 1 for each of them."""
-        items: list[int] = np.flatnonzero(report).tolist()
-        return items
+        told: list[int] = np.flatnonzero(report).tolist()
+        return told
 
     def admit(self, values: Sequence[int]) -> Sequence[int]:
         """Return the items as they are, or refuse them."""
-        rising = all(map(operator.lt, values, values[1:]))
-        if len(values) != self.size or not rising or values[0] < 0 or values[-1] >= self.length:
-            expected = f"{self.size} different items from 0 to {self.length - 1}, in order"
-            raise InputError("values", list(values)[:10], expected)
+        fits = len(values) == sum(size for _, size in self.parts)
+        fits = fits and all(map(operator.lt, values, values[1:]))
+        start = place = 0
+        for items, size in self.parts:
+            fits = fits and start <= values[place] and values[place + size - 1] < start + items
+            start, place = start + items, place + size
+        if not fits:
+            raise InputError("values", list(values)[:10], self._expected())
         return values
+
+    def _expected(self) -> str:
+        starts = itertools.accumulate((items for items, _ in self.parts), initial=0)
+        each = (
+            f"{size} different items from {start} to {start + items - 1}"
+            for start, (items, size) in zip(starts, self.parts, strict=False)
+        )
+        return ", ".join(each) + ", in order"
 
     def total(self, reports: Sequence[Values]) -> IntArray:
         """Return how many reports tell each item."""
@@ -122,9 +142,8 @@ class Subset(Alphabet):
 
 def alphabet(mechanism: Mechanism, assignment: Assignment) -> Alphabet:
     """Return what a report of ``mechanism`` under ``assignment`` may hold."""
-    if isinstance(mechanism, SubsetSelection) and assignment.question is not None:
-        oracle = mechanism.oracle(assignment.question.kind)
-        return Subset(oracle.items, oracle.size)
+    if isinstance(mechanism, SubsetSelection):
+        return Subsets(tuple((it.items, it.size) for _, it, _ in mechanism.parts(assignment)))
     if isinstance(mechanism, CountingMechanism):
         most = mechanism.layout.steps() * mechanism.layout.units()
         if isinstance(mechanism, BitMechanism):

@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 from ldprl.errors import InputError, one_of, positive, probability, whole_number
 from ldprl.privacy.catalogue import build_mechanism
 from ldprl.privacy.mechanism import Mechanism
-from ldprl.privacy.subset_selection import LAYOUTS, LayoutName, SubsetSelection
+from ldprl.privacy.subset_selection import LayoutName, SubsetSelection
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.randomizer import randomizer
 from ldprl.shape import Shape
@@ -26,6 +26,7 @@ LEARNERS = ("ldp-evi", "ldp-ts", "ldp-obi", "private-ucb-vi", "dp-ucbvi")
 FORMAT = 1
 _TEXT_FIELDS = ("name", "mechanism", "epsilon", "delta", "learner", "failure_probability", "epochs")
 _COUNT_FIELDS = ("first_epoch", "report_window_hours")
+_ASKING_FIELDS = ("layout", "answers")
 _SIZES = ("states", "actions", "horizon")
 
 
@@ -39,9 +40,9 @@ class Deployment:
         What operators call it; a database holds one deployment, and never changes it.
     shape
         Sizes of the problem.
-    mechanism, epsilon, delta, layout
+    mechanism, epsilon, delta, layout, answers
         How users randomize. ε and δ are decimal strings, so that all languages read the same
-        number; ``layout`` is subset selection's.
+        number; ``layout`` and ``answers`` are subset selection's.
     learner, failure_probability
         Who plans, and with what confidence.
     epochs, first_epoch
@@ -59,6 +60,7 @@ class Deployment:
     mechanism: str = "subset-selection"
     delta: str = "0"
     layout: LayoutName | Literal["auto"] = "auto"
+    answers: int | Literal["auto"] = "auto"
     learner: str = "ldp-evi"
     failure_probability: str = "0.1"
     epochs: str = "growth:0.1"
@@ -80,17 +82,20 @@ class Deployment:
         whole_number("report_window_hours", self.report_window_hours, 1)
         epoch_length(self.epochs, 0)
         self.labels.check(self.shape)
-        if self.mechanism != SubsetSelection.name and self.layout != "auto":
-            raise InputError("layout", self.layout, f"no layout with {self.mechanism}")
-        one_of("layout", self.layout, ("auto", *LAYOUTS))
-        if isinstance(self.built, SubsetSelection):
-            object.__setattr__(self, "layout", self.built.layout)
+        for name in _ASKING_FIELDS:
+            given = getattr(self, name)
+            if self.mechanism != SubsetSelection.name and given != "auto":
+                raise InputError(name, given, f"no {name} with {self.mechanism}")
+            if isinstance(self.built, SubsetSelection):
+                object.__setattr__(self, name, getattr(self.built, name))
 
     @cached_property
     def built(self) -> Mechanism:
         """The mechanism that users randomize with."""
         if self.mechanism == SubsetSelection.name:
-            return SubsetSelection(self.shape, float(self.epsilon), layout=self.layout)
+            return SubsetSelection(
+                self.shape, float(self.epsilon), layout=self.layout, answers=self.answers
+            )
         return build_mechanism(self.mechanism, self.shape, float(self.epsilon), float(self.delta))
 
     def next_plan_at(self, users: int) -> int:
@@ -118,7 +123,8 @@ class Deployment:
     @classmethod
     def from_toml(cls, table: Mapping[str, Any]) -> Deployment:
         """Read what a person wrote: sizes at the top level, ε as a number or a string."""
-        known = {*_SIZES, "step_dependent", "layout", "labels", *_TEXT_FIELDS, *_COUNT_FIELDS}
+        known = {*_SIZES, *_TEXT_FIELDS, *_COUNT_FIELDS, *_ASKING_FIELDS}
+        known |= {"step_dependent", "labels"}
         for key in table:
             one_of("deployment key", key, sorted(known))
         for key in ("name", "epsilon", *_SIZES):
@@ -126,10 +132,11 @@ class Deployment:
                 raise InputError(key, None, "a value: every deployment needs one")
         each_step = _boolean("step_dependent", table.get("step_dependent", False))
         shape = Shape(table["states"], table["actions"], table["horizon"], each_step)
-        given = {key: _text(key, table[key]) for key in (*_TEXT_FIELDS, "layout") if key in table}
+        given = {key: _text(key, table[key]) for key in _TEXT_FIELDS if key in table}
+        asking = {key: table[key] for key in _ASKING_FIELDS if key in table}
         counts = {key: whole_number(key, table[key], 1) for key in _COUNT_FIELDS if key in table}
         labels = Labels.from_table(table.get("labels", {}))
-        return cls(shape=shape, labels=labels, **cast(Any, given | counts))
+        return cls(shape=shape, labels=labels, **cast(Any, given | counts | asking))
 
     @classmethod
     def from_document(cls, document: object) -> Deployment:
@@ -141,8 +148,7 @@ class Deployment:
         drawn = document.get("randomizer")
         if not isinstance(sizes, dict) or not isinstance(drawn, dict):
             raise InputError("deployment", document, "a document with a shape and a randomizer")
-        if "layout" in drawn:
-            table["layout"] = drawn["layout"]
+        table |= {key: drawn[key] for key in _ASKING_FIELDS if key in drawn}
         deployment = cls.from_toml(table | sizes)
         if deployment.document != document:
             raise InputError("deployment.randomizer", drawn, f"{randomizer(deployment.built)}")

@@ -31,7 +31,7 @@ class Issued:
             "version": self.version,
             "assignment": self.index,
             "policy": self.assignment.policy.tolist(),
-            "question": question_document(self.assignment.question),
+            "questions": question_documents(self.assignment),
         }
 
     @classmethod
@@ -47,14 +47,14 @@ class Issued:
             _count("assignment", document.get("assignment")),
             Assignment(
                 _policy(document.get("policy"), deployment),
-                question=_question(document.get("question"), deployment),
+                questions=_questions(document.get("questions"), deployment),
             ),
         )
 
 
-def question_document(question: Question | None) -> dict[str, Any] | None:
-    """Return a question as JSON."""
-    return None if question is None else {"kind": question.kind, "step": question.step}
+def question_documents(assignment: Assignment) -> list[dict[str, Any]]:
+    """Return an assignment's questions as JSON."""
+    return [{"kind": asked.kind, "step": asked.step} for asked in assignment.questions]
 
 
 def report_document(report_id: str, issued: Issued, values: list[int]) -> dict[str, Any]:
@@ -87,15 +87,20 @@ def _policy(value: object, deployment: Deployment) -> np.ndarray[Any, np.dtype[n
     return np.array(rows, dtype=np.int64)
 
 
-def _question(value: object, deployment: Deployment) -> Question | None:
-    asked = deployment.built.questions()
-    if value is None and not asked:
-        return None
-    if not isinstance(value, dict) or not asked:
-        raise InputError("question", value, "a question" if asked else "no question")
-    kind = one_of("question.kind", value.get("kind", ""), get_args(QuestionKind))
-    step = _count("question.step", value.get("step"))
-    if (kind, step) not in asked:
-        raise InputError("question", value, f"one of {asked}")
-    weights = np.ones(deployment.shape.states)
-    return Question(kind, step, weights)  # type: ignore[arg-type]
+def _questions(value: object, deployment: Deployment) -> tuple[Question, ...]:
+    mechanism = deployment.built
+    count = mechanism.answers if mechanism.questions() else 0
+    if not isinstance(value, list) or len(value) != count:
+        raise InputError("questions", value, f"a list of {count}")
+    return tuple(_question(f"questions[{i}]", asked, deployment) for i, asked in enumerate(value))
+
+
+def _question(field: str, value: object, deployment: Deployment) -> Question:
+    if not isinstance(value, dict):
+        raise InputError(field, value, "a question")
+    kind = one_of(f"{field}.kind", value.get("kind", ""), get_args(QuestionKind))
+    step = _count(f"{field}.step", value.get("step"))
+    possible = deployment.built.questions()
+    if (kind, step) not in possible:
+        raise InputError(field, value, f"one of {possible}")
+    return Question(kind, step, np.ones(deployment.shape.states))  # type: ignore[arg-type]

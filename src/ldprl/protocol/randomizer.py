@@ -22,7 +22,7 @@ def randomizer(mechanism: Mechanism) -> dict[str, Any]:
     if isinstance(mechanism, SubsetSelection):
         kinds = sorted({kind for kind, _ in mechanism.questions()})
         oracles = {kind: mechanism.oracle(kind) for kind in kinds}
-        return {"layout": mechanism.layout} | {
+        return {"layout": mechanism.layout, "answers": mechanism.answers} | {
             kind: {"items": it.items, "size": it.size, "threshold": str(it.threshold)}
             for kind, it in oracles.items()
         }

@@ -29,11 +29,11 @@ def exposure(mechanism: Mechanism, answered: Answered) -> tuple[FloatArray, Floa
     rewards = np.zeros(empty.reports.shape)
     moves = np.zeros(empty.move_reports.shape)
     for assignment, users in answered:
-        told = assignment
-        if told.question is not None:
-            # Decoding counts reports by their squared weights; here the weights themselves matter.
-            weights = np.sqrt(told.question.weights)
-            told = replace(told, question=replace(told.question, weights=weights))
+        # Decoding counts answers by their squared weights; here the weights themselves matter.
+        told = replace(
+            assignment,
+            questions=tuple(replace(q, weights=np.sqrt(q.weights)) for q in assignment.questions),
+        )
         nothing = np.zeros(alphabet(mechanism, told).length)
         part = mechanism.decode(nothing, users, told)
         rewards += part.reports
@@ -46,6 +46,7 @@ def reach(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the most that one report can add to |value − θ·visits| in each (model, s, a).
 
+    Of several answers in a report, that is the most of one: exposure counts them all.
     ``rewards`` and ``moves`` are the θ; of the transitions of a row the largest reach is told.
     """
     letters = alphabet(mechanism, assignment)

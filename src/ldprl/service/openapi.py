@@ -39,12 +39,7 @@ def _counts(names: list[str]) -> Schema:
 
 
 _POLICY = _list(_list(_COUNT))
-_QUESTION: Schema = {
-    "anyOf": [
-        {"type": "null"},
-        _object(kind={"enum": ["reward", "transition", "joint"]}, step=_COUNT),
-    ]
-}
+_QUESTIONS = _list(_object(kind={"enum": ["reward", "transition", "joint"]}, step=_COUNT))
 _PUBLIC_STATUS = _object(
     deployment=_DIGEST,
     name=_TEXT,
@@ -64,7 +59,11 @@ _SCHEMAS: dict[str, Schema] = {
         deployment={"type": "object", "properties": {"format": {"const": FORMAT}}},
     ),
     "Assignment": _object(
-        deployment=_DIGEST, version=_VERSION, assignment=_COUNT, policy=_POLICY, question=_QUESTION
+        deployment=_DIGEST,
+        version=_VERSION,
+        assignment=_COUNT,
+        policy=_POLICY,
+        questions=_QUESTIONS,
     ),
     "Plan": _object(
         deployment=_DIGEST,
@@ -74,7 +73,7 @@ _SCHEMAS: dict[str, Schema] = {
             _object(
                 share={"type": "number", "minimum": 0, "maximum": 1},
                 policy=_POLICY,
-                question=_QUESTION,
+                questions=_QUESTIONS,
             ),
             minItems=1,
         ),

@@ -16,7 +16,7 @@ import numpy as np
 from ldprl.assignment import Assignment, Plan, Question
 from ldprl.protocol.alphabet import Alphabet, alphabet
 from ldprl.protocol.deployment import Deployment
-from ldprl.protocol.messages import Issued, question_document
+from ldprl.protocol.messages import Issued, question_documents
 from ldprl.service.store.protocol import StoredPlan, Sum
 
 
@@ -65,7 +65,7 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
         "version": stored.version,
         "users": stored.users,
         "assignments": [
-            {"share": one.share, "policy": part["policy"], "question": part["question"]}
+            {"share": one.share, "policy": part["policy"], "questions": part["questions"]}
             for one, part in zip(plan, parts, strict=True)
         ],
     }
@@ -82,11 +82,13 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
 
 
 def alphabets(plan: Plan, deployment: Deployment) -> tuple[Alphabet, ...]:
-    """Return what a report under each assignment may hold; it hangs on the question's kind."""
-    mechanism = deployment.built
-    kinds = {one.question.kind if one.question else None: one for one in plan}
-    known = {kind: alphabet(mechanism, one) for kind, one in kinds.items()}
-    return tuple(known[one.question.kind if one.question else None] for one in plan)
+    """Return what a report under each assignment may hold; it hangs on the questions' kinds."""
+    kinds = [tuple(question.kind for question in one.questions) for one in plan]
+    known = {
+        kind: alphabet(deployment.built, one)
+        for kind, one in dict(zip(kinds, plan, strict=True)).items()
+    }
+    return tuple(known[kind] for kind in kinds)
 
 
 def plan_text(plan: Plan) -> str:
@@ -96,8 +98,8 @@ def plan_text(plan: Plan) -> str:
             {
                 "share": one.share,
                 "policy": one.policy.tolist(),
-                "question": question_document(one.question),
-                "weights": None if one.question is None else one.question.weights.tolist(),
+                "questions": question_documents(one),
+                "weights": [question.weights.tolist() for question in one.questions],
             }
             for one in plan
         ]
@@ -110,11 +112,11 @@ def plan_from(text: str) -> Plan:
 
 
 def _assignment(part: dict[str, Any]) -> Assignment:
-    asked = part["question"]
-    question = None
-    if asked is not None:
-        question = Question(asked["kind"], asked["step"], np.array(part["weights"]))
-    return Assignment(np.array(part["policy"], dtype=np.int64), part["share"], question)
+    questions = tuple(
+        Question(asked["kind"], asked["step"], np.array(weights))
+        for asked, weights in zip(part["questions"], part["weights"], strict=True)
+    )
+    return Assignment(np.array(part["policy"], dtype=np.int64), part["share"], questions)
 
 
 def sums_digest(sums: Sequence[Sum]) -> str:

@@ -31,7 +31,7 @@ class Unweighted(LDPEVI):
         """Return the plan with all weights 1."""
         even = np.ones(statistics.shape.states)
         return tuple(
-            replace(one, question=one.question and replace(one.question, weights=even))
+            replace(one, questions=tuple(replace(q, weights=even) for q in one.questions))
             for one in super().plan(statistics, rng)
         )
 
@@ -59,7 +59,9 @@ class AllExplore(LDPEVI):
         optimistic, greedy, extra = self.policies(model)
         needs, shares = self._needs(statistics, model, optimistic, extra)
         then = greedy if self.turns_greedy else optimistic
-        return with_questions(self.mechanism, statistics, needs, optimistic, then, shares, 1.0, rng)
+        return with_questions(
+            self.mechanism, statistics, needs, optimistic, then, shares, model.moves, 1.0, rng
+        )
 
 
 class AllExploreOn(AllExplore):
@@ -83,7 +85,7 @@ class OneWay(LDPEVI):
         rng: np.random.Generator,
     ) -> Plan:
         return with_questions(
-            self.mechanism, statistics, needs, optimistic, greedy, shares, part, rng
+            self.mechanism, statistics, needs, optimistic, greedy, shares, model.moves, part, rng
         )
 
 

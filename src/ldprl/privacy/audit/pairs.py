@@ -34,7 +34,7 @@ def worst_pairs(mechanism: Mechanism) -> list[Pair]:
 
     The worst: two users who stay in different (s, a) with reward 1 (see
     :mod:`ldprl.privacy.sensitivity`). Both follow the policy where there are two states. A
-    mechanism that asks questions gets every pair for one question of each kind.
+    mechanism that asks questions gets every pair for questions of each kind.
     """
     shape = mechanism.shape
     here = _constant(shape, 0, 0, 1.0)
@@ -51,13 +51,12 @@ def worst_pairs(mechanism: Mechanism) -> list[Pair]:
 
 
 def _one_of_each_kind(mechanism: Mechanism) -> list[Assignment]:
-    """Return the assignment of a constant policy, with one question of each kind it asks."""
+    """Return the assignment of a constant policy, with questions of each kind it asks."""
     shape = mechanism.shape
     policy = np.zeros((shape.horizon, shape.states), dtype=np.int64)
-    kinds: dict[str | None, Assignment] = {}
+    kinds: dict[tuple[str, ...], Assignment] = {}
     for assignment in mechanism.ask((Assignment(policy),)):
-        asked = assignment.question
-        kinds.setdefault(None if asked is None else asked.kind, assignment)
+        kinds.setdefault(tuple(asked.kind for asked in assignment.questions), assignment)
     return list(kinds.values())
 
 

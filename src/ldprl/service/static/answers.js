@@ -24,7 +24,7 @@ export function answerInWords(answer, { states, reward }) {
 }
 
 /** Return the true answer, or null if the advice was not followed up to the step asked about. */
-export function ownAnswer({ states, actions, rewards }, { policy, question: { kind, step } }) {
+export function ownAnswer({ states, actions, rewards }, policy, { kind, step }) {
   const asked = states.slice(0, step + 1);
   if (!asked.every((state, h) => actions[h] === policy[h][state])) return null;
   const answer = { state: states[step] };

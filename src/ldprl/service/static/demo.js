@@ -85,22 +85,26 @@ function showReport(deployment, assignment, lived, entry) {
   say(byId("body"), JSON.stringify(report, null, 1).replace(/\n\s+(?=-?\d|\])/g, " "));
   say(byId("report-stamp"), "this is all that is sent");
   say(byId("lives"), count(Number(told.lives)));
-  say(byId("odds"), oddsInWords(told));
+  // At the demo's ε there is one question.
+  const [question] = told.questions ?? [];
+  say(byId("odds"), oddsInWords({ ...told, ...question }));
   say(
     byId("promise"),
     `With ε = ${deployment.epsilon} this holds for every report and every pair of lives, whatever ` +
       `else anybody knows. A life is a state and an outcome for each month, or to have stopped.`,
   );
-  if (assignment.question !== null) showAnswers(deployment, assignment, lived, told);
+  if (question !== undefined) {
+    showAnswers(deployment, question, ownAnswer(lived, assignment.policy, question));
+  }
   say(byId("sending"), "");
   byId("send").disabled = false;
   byId("report").hidden = byId("doubt").hidden = false;
   byId("report-name").focus();
 }
 
-function showAnswers({ randomizer, labels }, assignment, lived, { kind, possible, answers }) {
-  const own = ownAnswer(lived, assignment);
-  say(byId("question"), questionInWords(assignment.question, labels));
+function showAnswers({ randomizer, labels }, question, own) {
+  const { kind, possible, answers } = question;
+  say(byId("question"), questionInWords(question, labels));
   say(byId("meaning"), setInWords(randomizer.oracles[kind], own === null));
   const items = Array.from({ length: possible }, (_, item) => randomizer.meaning(kind, item));
   const entries = items.map((answer) => {
