@@ -144,6 +144,10 @@ def served(
         ask(f"{url}/v1/admin/publish", token["token"], "POST")
         export = ask(f"{url}/v1/admin/export", token["token"])
         dashboard = ask(f"{url}/v1/dashboard")
+        # The dashboard's numbers are a moment old.
+        while dashboard["users"] < export["totals"]["users"]:
+            time.sleep(0.2)
+            dashboard = ask(f"{url}/v1/dashboard")
         if not camera.missing:
             shots.append(camera.shoot(url))
     return json.loads(printed), export, dashboard, camera.missing or shots
