@@ -3,8 +3,7 @@
 A mechanism of one's own is one class: derive from :class:`CountingMechanism` and answer
 ``privatize_counts``, ``sample_counts``, ``decode_counts`` and ``error_laws``, or from
 :class:`Mechanism` for reports that are not noisy counters. Nothing else changes. With
-``loss_pairs`` it has a privacy profile too, and with a log-likelihood the auditor knows its best
-attack.
+``loss_pairs`` it has a privacy profile too, with a log-likelihood the auditor's best attack.
 """
 
 from __future__ import annotations
