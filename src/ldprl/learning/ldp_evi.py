@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -55,6 +56,8 @@ class LDPEVI(Learner):
     name = "ldp-evi"
     summary = "LDP-EVI, optimism over a sound plausible set; the one to start with"
     private = True
+    # The ablation leaves it out.
+    _thrifty: ClassVar[bool] = True
 
     def __init__(self, mechanism: Mechanism, *, failure_probability: float = 0.1) -> None:
         from ldprl.learning.confidence import mixture_rates
@@ -125,37 +128,24 @@ class LDPEVI(Learner):
         explore no more than adds a fixed share to what is known already (a whole batch of users
         must not pay for one more look), and those few take the cheaper way to what is asked.
         """
+        from ldprl.learning.thrift import thrifty_plan
+
         model = self.plausible(statistics)
         optimistic, greedy, extra = self.policies(model)
         needs, shares = self._needs(statistics, model, optimistic, extra)
         part = exploring_share(statistics, needs, optimistic, greedy)
-        explorers = self._explorers(statistics, model, needs, optimistic, greedy, shares, part, rng)
+        given = self.mechanism, statistics, needs
+        if part == 1 or not self._thrifty:
+            explorers = with_questions(*given, optimistic, greedy, shares, model.moves, part, rng)
+        else:
+            explorers = thrifty_plan(
+                *given, model.rewards, model.moves, optimistic, greedy, shares, part, rng
+            )
         if part == 1:
             return explorers
         needs, shares = self._needs(statistics, model, greedy, extra)
         return explorers + with_questions(
             self.mechanism, statistics, needs, greedy, greedy, shares, model.moves, 1 - part, rng
-        )
-
-    def _explorers(
-        self,
-        statistics: Statistics,
-        model: Plausible,
-        needs: FloatArray,
-        optimistic: Policy,
-        greedy: Policy,
-        shares: FloatArray,
-        part: float,
-        rng: np.random.Generator,
-    ) -> Plan:
-        """Return what those who explore do: if they are few, at as low a price as can be had."""
-        from ldprl.learning.thrift import thrifty_plan
-
-        given = self.mechanism, statistics, needs
-        if part == 1:
-            return with_questions(*given, optimistic, greedy, shares, model.moves, part, rng)
-        return thrifty_plan(
-            *given, model.rewards, model.moves, optimistic, greedy, shares, part, rng
         )
 
     def _needs(

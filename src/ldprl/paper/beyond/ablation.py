@@ -13,14 +13,14 @@ import numpy as np
 
 from ldprl.assignment import Plan, QuestionKind
 from ldprl.experiments.cells import Cell
-from ldprl.learning.ldp_evi import LDPEVI, Plausible
+from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
 from ldprl.learning.questions import with_questions
 from ldprl.privacy.laplace import Laplace
 from ldprl.privacy.mechanism import Mechanism
 from ldprl.privacy.subset_selection import SubsetSelection
-from ldprl.shape import FloatArray, Policy, Shape
+from ldprl.shape import Shape
 from ldprl.statistics import Statistics
 
 
@@ -73,20 +73,7 @@ class AllExploreOn(AllExplore):
 class OneWay(LDPEVI):
     """Few explore, and all of them by playing the optimistic policy up to the asked step."""
 
-    def _explorers(
-        self,
-        statistics: Statistics,
-        model: Plausible,
-        needs: FloatArray,
-        optimistic: Policy,
-        greedy: Policy,
-        shares: FloatArray,
-        part: float,
-        rng: np.random.Generator,
-    ) -> Plan:
-        return with_questions(
-            self.mechanism, statistics, needs, optimistic, greedy, shares, model.moves, part, rng
-        )
+    _thrifty = False
 
 
 Make = Callable[[Shape, float, float], tuple[Learner, Mechanism]]
