@@ -8,10 +8,10 @@ import numpy as np
 
 from benchmarks.row import Row
 from ldprl.assignment import Assignment
-from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
-from ldprl.privacy.mechanism import Mechanism
-from ldprl.privacy.sampling import SystemSource
-from ldprl.privacy.trajectory import Trajectory
+from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.sampling import SystemSource
+from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Shape
 
 LIMITS = {Shape(2, 2, 2): 0.005, Shape(20, 5, 10): 0.2}

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.row import Row
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.planning import optimistic_plan
-from ldprl.privacy.laplace import Laplace
+from ldprl.mechanisms.laplace import Laplace
 from ldprl.shape import FloatArray, Shape
 from ldprl.statistics import Statistics
 

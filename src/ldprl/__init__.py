@@ -6,7 +6,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ldprl.accounting.composition import Budget as Budget
+    from ldprl.accounting.statement import privacy_statement as privacy_statement
     from ldprl.assignment import Assignment as Assignment
+    from ldprl.client.ledger import Ledger as Ledger
     from ldprl.errors import InputError as InputError
     from ldprl.learning.dp_ucbvi import DPUCBVI as DPUCBVI
     from ldprl.learning.ldp_evi import LDPEVI as LDPEVI
@@ -24,21 +27,18 @@ if TYPE_CHECKING:
     from ldprl.mdp import hard_tree as hard_tree
     from ldprl.mdp import random_mdp as random_mdp
     from ldprl.mdp import riverswim as riverswim
-    from ldprl.privacy.bounded_noise import BoundedNoise as BoundedNoise
-    from ldprl.privacy.composition import Budget as Budget
-    from ldprl.privacy.gaussian import Gaussian as Gaussian
-    from ldprl.privacy.laplace import Laplace as Laplace
-    from ldprl.privacy.ledger import Ledger as Ledger
-    from ldprl.privacy.mechanism import CountingMechanism as CountingMechanism
-    from ldprl.privacy.mechanism import Mechanism as Mechanism
-    from ldprl.privacy.mechanism import PrivacyWarning as PrivacyWarning
-    from ldprl.privacy.none import NoPrivacy as NoPrivacy
-    from ldprl.privacy.randomized_response import RandomizedResponse as RandomizedResponse
-    from ldprl.privacy.shuffle import Shuffle as Shuffle
-    from ldprl.privacy.shuffled_batches import ShuffledBatches as ShuffledBatches
-    from ldprl.privacy.statement import privacy_statement as privacy_statement
-    from ldprl.privacy.subset_selection import SubsetSelection as SubsetSelection
-    from ldprl.privacy.trajectory import Trajectory as Trajectory
+    from ldprl.mechanisms.bounded_noise import BoundedNoise as BoundedNoise
+    from ldprl.mechanisms.gaussian import Gaussian as Gaussian
+    from ldprl.mechanisms.laplace import Laplace as Laplace
+    from ldprl.mechanisms.mechanism import CountingMechanism as CountingMechanism
+    from ldprl.mechanisms.mechanism import Mechanism as Mechanism
+    from ldprl.mechanisms.mechanism import PrivacyWarning as PrivacyWarning
+    from ldprl.mechanisms.none import NoPrivacy as NoPrivacy
+    from ldprl.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
+    from ldprl.mechanisms.shuffle import Shuffle as Shuffle
+    from ldprl.mechanisms.shuffled_batches import ShuffledBatches as ShuffledBatches
+    from ldprl.mechanisms.subset_selection import SubsetSelection as SubsetSelection
+    from ldprl.mechanisms.trajectory import Trajectory as Trajectory
     from ldprl.shape import Shape as Shape
     from ldprl.simulation.engine import Simulation as Simulation
     from ldprl.simulation.engine import simulate as simulate
@@ -50,41 +50,41 @@ __version__ = "0.1.0"
 # Loaded on first use, so that a client that only privatizes never imports the learner's side.
 _HOMES = {
     "Assignment": "ldprl.assignment",
-    "BoundedNoise": "ldprl.privacy.bounded_noise",
-    "Budget": "ldprl.privacy.composition",
-    "CountingMechanism": "ldprl.privacy.mechanism",
+    "BoundedNoise": "ldprl.mechanisms.bounded_noise",
+    "Budget": "ldprl.accounting.composition",
+    "CountingMechanism": "ldprl.mechanisms.mechanism",
     "DPUCBVI": "ldprl.learning.dp_ucbvi",
-    "Gaussian": "ldprl.privacy.gaussian",
+    "Gaussian": "ldprl.mechanisms.gaussian",
     "grid_world": "ldprl.mdp",
     "hard_tree": "ldprl.mdp",
     "InputError": "ldprl.errors",
-    "Laplace": "ldprl.privacy.laplace",
+    "Laplace": "ldprl.mechanisms.laplace",
     "LDPEVI": "ldprl.learning.ldp_evi",
     "LDPOBI": "ldprl.learning.ldp_obi",
     "LDPPSRL": "ldprl.learning.ldp_psrl",
     "LDPTS": "ldprl.learning.ldp_ts",
     "Learner": "ldprl.learning.learner",
-    "Ledger": "ldprl.privacy.ledger",
-    "Mechanism": "ldprl.privacy.mechanism",
-    "NoPrivacy": "ldprl.privacy.none",
-    "privacy_statement": "ldprl.privacy.statement",
-    "PrivacyWarning": "ldprl.privacy.mechanism",
+    "Ledger": "ldprl.client.ledger",
+    "Mechanism": "ldprl.mechanisms.mechanism",
+    "NoPrivacy": "ldprl.mechanisms.none",
+    "privacy_statement": "ldprl.accounting.statement",
+    "PrivacyWarning": "ldprl.mechanisms.mechanism",
     "PrivateUCBVI": "ldprl.learning.private_ucb_vi",
     "PSRL": "ldprl.learning.psrl",
     "PUCB": "ldprl.learning.pucb",
     "random_mdp": "ldprl.mdp",
-    "RandomizedResponse": "ldprl.privacy.randomized_response",
+    "RandomizedResponse": "ldprl.mechanisms.randomized_response",
     "riverswim": "ldprl.mdp",
     "run_protocol": "ldprl.simulation.reference",
     "Shape": "ldprl.shape",
-    "Shuffle": "ldprl.privacy.shuffle",
-    "ShuffledBatches": "ldprl.privacy.shuffled_batches",
+    "Shuffle": "ldprl.mechanisms.shuffle",
+    "ShuffledBatches": "ldprl.mechanisms.shuffled_batches",
     "simulate": "ldprl.simulation.engine",
     "Simulation": "ldprl.simulation.engine",
     "Statistics": "ldprl.statistics",
-    "SubsetSelection": "ldprl.privacy.subset_selection",
+    "SubsetSelection": "ldprl.mechanisms.subset_selection",
     "TabularMDP": "ldprl.mdp",
-    "Trajectory": "ldprl.privacy.trajectory",
+    "Trajectory": "ldprl.mechanisms.trajectory",
     "UCBVI": "ldprl.learning.ucb_vi",
     "UCBVIBernstein": "ldprl.learning.ucb_vi",
 }

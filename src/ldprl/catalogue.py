@@ -13,9 +13,9 @@ from ldprl.learning.private_ucb_vi import PrivateUCBVI
 from ldprl.learning.psrl import PSRL
 from ldprl.learning.pucb import PUCB
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
-from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
-from ldprl.privacy.mechanism import Constants, Mechanism
-from ldprl.privacy.none import NoPrivacy
+from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.mechanism import Constants, Mechanism
+from ldprl.mechanisms.none import NoPrivacy
 from ldprl.shape import Shape
 
 LEARNERS: dict[str, type[Learner]] = {

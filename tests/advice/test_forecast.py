@@ -13,9 +13,9 @@ from ldprl.advice.worlds import World, given_world, plausible_worlds
 from ldprl.catalogue import LEARNERS
 from ldprl.mdp import random_mdp
 from ldprl.mdp.evaluation import policy_values
-from ldprl.privacy.bounded_noise import BoundedNoise
-from ldprl.privacy.catalogue import MECHANISMS
-from ldprl.privacy.gaussian import Gaussian
+from ldprl.mechanisms.bounded_noise import BoundedNoise
+from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.shape import Shape
 
 WORLD = given_world(random_mdp(2, 2, 2, seed=3))

@@ -17,7 +17,7 @@ import numpy as np
 
 from ldprl import Shape, Trajectory
 from ldprl.assignment import Assignment, Question, QuestionKind
-from ldprl.privacy.sampling import discrete_laplace, round_to_grid
+from ldprl.mechanisms.sampling import discrete_laplace, round_to_grid
 from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.labels import Labels

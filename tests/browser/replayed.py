@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldprl.privacy.sampling import RandomSource
+from ldprl.mechanisms.sampling import RandomSource
 
 
 class ReplayedSourceForTests(RandomSource):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Request, expect
 
-from ldprl.privacy.trajectory import Trajectory
+from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from ldprl import Laplace, RandomizedResponse, Shape, Trajectory
+from ldprl.accounting.audit import Audit, audit
 from ldprl.assignment import Assignment
-from ldprl.privacy.audit import Audit, audit
-from ldprl.privacy.mechanism import Guarantee, Mechanism
-from ldprl.privacy.sampling import RandomSource
-from ldprl.privacy.subset_selection import SubsetSelection
+from ldprl.mechanisms.mechanism import Guarantee, Mechanism
+from ldprl.mechanisms.sampling import RandomSource
+from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued

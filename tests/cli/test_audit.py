@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ldprl.privacy.catalogue import MECHANISMS
+from ldprl.mechanisms.catalogue import MECHANISMS
 
 from .conftest import Run
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ldprl.bounds import regret_lower_bound_ldp, regret_upper_bound
-from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
-from ldprl.privacy.mechanism import CountingMechanism
+from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.mechanism import CountingMechanism
 from ldprl.shape import Shape
 
 from .conftest import Run

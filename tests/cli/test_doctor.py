@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 from ldprl.cli import doctor
-from ldprl.privacy.laplace import Laplace
+from ldprl.mechanisms.laplace import Laplace
 
 from .conftest import Run
 

@@ -12,7 +12,7 @@ import pytest
 import ldprl
 from ldprl.catalogue import LEARNERS
 from ldprl.cli.progress import plans_until
-from ldprl.privacy.catalogue import MECHANISMS
+from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.simulation.schedule import schedule_from
 
 from .conftest import Run

@@ -9,7 +9,7 @@ import pytest
 
 from ldprl.catalogue import LEARNERS, build
 from ldprl.mdp import random_mdp
-from ldprl.privacy.catalogue import MECHANISMS
+from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.simulation.engine import simulate
 
 from .conftest import Run

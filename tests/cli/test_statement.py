@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ldprl.privacy.ledger import Ledger
-from ldprl.privacy.mechanism import Guarantee
+from ldprl.client.ledger import Ledger
+from ldprl.mechanisms.mechanism import Guarantee
 
 from .conftest import Run
 

@@ -10,7 +10,7 @@ import pytest
 
 from ldprl import Shape, Trajectory
 from ldprl.client import Client
-from ldprl.privacy.subset_selection import SubsetSelection
+from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.protocol.deployment import Deployment
 
 from .fake import FakeService, running

@@ -12,7 +12,7 @@ import pytest
 
 from ldprl import Ledger
 from ldprl.client import Client
-from ldprl.privacy import ledger as module
+from ldprl.client import ledger as module
 
 from .conftest import DEPLOYMENT, MakeClient, step
 from .fake import FakeService

@@ -13,7 +13,7 @@ import pytest
 from ldprl import Budget, InputError, Ledger, Trajectory
 from ldprl.client import Client, StopEpisode
 from ldprl.client.forgetful import ForgetfulLedgerForTests
-from ldprl.privacy.sampling import RandomSource, SystemSource
+from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.protocol.deployment import Deployment
 
 from .conftest import SHAPE, MakeClient, step

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
-from ldprl.privacy.mechanism import (
+from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.mechanism import (
     Constants,
     CountingMechanism,
     Mechanism,

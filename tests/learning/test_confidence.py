@@ -17,7 +17,7 @@ from ldprl.learning.confidence import (
     transition_set,
     visit_bound,
 )
-from ldprl.privacy.rows import RowLaw
+from ldprl.mechanisms.rows import RowLaw
 from ldprl.shape import FloatArray
 from tests.statistical.checks import TYPE_I, at_most
 

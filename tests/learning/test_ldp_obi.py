@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ldprl.errors import InputError
 from ldprl.learning.ldp_obi import LDPOBI
-from ldprl.privacy.laplace import Laplace
-from ldprl.privacy.mechanism import Constants, Mechanism
+from ldprl.mechanisms.laplace import Laplace
+from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.statistics import Statistics
 from tests.learning.cases import NAMES, PAPERS, SHAPES, mechanism, noisy_sums, true_sums

@@ -10,7 +10,7 @@ import pytest
 from ldprl.learning.ldp_obi import LDPOBI, Estimates
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mdp import TabularMDP, optimum
-from ldprl.privacy.mechanism import Mechanism
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints

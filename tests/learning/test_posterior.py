@@ -15,9 +15,9 @@ from ldprl.learning.ldp_psrl import LDPPSRL
 from ldprl.learning.posterior import Posterior
 from ldprl.learning.psrl import PSRL
 from ldprl.mdp import optimum, policy_values, random_mdp
-from ldprl.privacy.laplace import Laplace
-from ldprl.privacy.none import NoPrivacy
-from ldprl.privacy.shuffle import Shuffle
+from ldprl.mechanisms.laplace import Laplace
+from ldprl.mechanisms.none import NoPrivacy
+from ldprl.mechanisms.shuffle import Shuffle
 from ldprl.shape import FloatArray, Shape
 from ldprl.simulation.world import draw_totals
 from ldprl.statistics import Statistics

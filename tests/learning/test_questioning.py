@@ -23,7 +23,7 @@ from ldprl.assignment import Plan
 from ldprl.learning.extended import extended_plan
 from ldprl.learning.learner import Learner
 from ldprl.learning.questions import candidates, expected_shares, with_questions
-from ldprl.privacy.subset_selection import LAYOUTS, LayoutName
+from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
 from ldprl.shape import Policy
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints

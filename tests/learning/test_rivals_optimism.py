@@ -11,10 +11,10 @@ from ldprl.learning.private_ucb_vi import PrivateUCBVI
 from ldprl.learning.pucb import PUCB
 from ldprl.learning.tree_counters import TreeCounters
 from ldprl.mdp import optimum
-from ldprl.privacy.catalogue import build_mechanism
-from ldprl.privacy.mechanism import Mechanism
-from ldprl.privacy.none import NoPrivacy
-from ldprl.privacy.shuffled_batches import ShuffledBatches
+from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.none import NoPrivacy
+from ldprl.mechanisms.shuffled_batches import ShuffledBatches
 from ldprl.shape import Shape
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints

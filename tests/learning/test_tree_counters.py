@@ -10,9 +10,9 @@ from scipy import stats
 
 from ldprl.errors import InputError
 from ldprl.learning.tree_counters import TreeCounters, nodes
-from ldprl.privacy.layout import Layout
-from ldprl.privacy.sampling import SeededSourceForTests
-from ldprl.privacy.trajectory import Trajectory
+from ldprl.mechanisms.layout import Layout
+from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import Statistics
 from tests.learning.cases import true_sums

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, Gaussian, InputError, Laplace, Shape, Trajectory
-from ldprl.privacy.mechanism import CountingMechanism
-from ldprl.privacy.sampling import SeededSourceForTests
+from ldprl.mechanisms.mechanism import CountingMechanism
+from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.protocol.alphabet import Alphabet, Counters, Subsets, alphabet
 from ldprl.protocol.deployment import Deployment
 

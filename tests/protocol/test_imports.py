@@ -6,7 +6,7 @@ import sys
 
 import ldprl.client
 import ldprl.protocol
-from tests.privacy.test_imports import loaded_by, modules_of
+from tests.mechanisms.test_imports import loaded_by, modules_of
 
 
 def test_client_and_protocol_need_numpy_alone() -> None:
@@ -18,5 +18,6 @@ def test_client_and_protocol_need_numpy_alone() -> None:
     assert tops - sys.stdlib_module_names == {"numpy", "ldprl"}
     packages = {name.split(".")[1] for name in loaded if name.startswith("ldprl.")}
     assert packages == {
-        "assignment", "client", "errors", "privacy", "protocol", "shape", "statistics"
+        "accounting", "assignment", "client", "errors", "mechanisms", "protocol", "shape",
+        "statistics",
     }  # fmt: skip

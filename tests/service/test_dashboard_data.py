@@ -16,7 +16,7 @@ from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.mdp.evaluation import optimum
 from ldprl.mdp.families import random_mdp
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.privacy.mechanism import CountingMechanism, Mechanism
+from ldprl.mechanisms.mechanism import CountingMechanism, Mechanism
 from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import MECHANISMS, Deployment
 from ldprl.service.dashboard_data import dashboard_data

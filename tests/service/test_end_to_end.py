@@ -17,8 +17,8 @@ from scipy import stats
 from ldprl import Assignment, Laplace, run_protocol
 from ldprl.assignment import Question
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.privacy.sampling import RandomSource
-from ldprl.privacy.subset import SubsetOracle, _threshold
+from ldprl.mechanisms.sampling import RandomSource
+from ldprl.mechanisms.subset import SubsetOracle, _threshold
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.planner import learner_of
 from ldprl.service.settings import DEMO

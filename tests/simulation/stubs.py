@@ -6,8 +6,8 @@ import numpy as np
 
 from ldprl.assignment import Assignment
 from ldprl.learning.learner import Learner
-from ldprl.privacy.mechanism import CountingMechanism, ErrorLaw, ErrorLaws, Guarantee
-from ldprl.privacy.sampling import RandomSource
+from ldprl.mechanisms.mechanism import CountingMechanism, ErrorLaw, ErrorLaws, Guarantee
+from ldprl.mechanisms.sampling import RandomSource
 from ldprl.shape import Array, Shape
 from ldprl.statistics import Statistics
 

@@ -13,10 +13,10 @@ from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
 from ldprl.learning.psrl import PSRL
 from ldprl.mdp import TabularMDP, random_mdp, regret
-from ldprl.privacy.laplace import Laplace
-from ldprl.privacy.mechanism import Mechanism
-from ldprl.privacy.none import NoPrivacy
-from ldprl.privacy.randomized_response import RandomizedResponse
+from ldprl.mechanisms.laplace import Laplace
+from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.none import NoPrivacy
+from ldprl.mechanisms.randomized_response import RandomizedResponse
 from ldprl.shape import FloatArray, Shape
 from ldprl.simulation.engine import simulate
 from ldprl.simulation.reference import run_protocol

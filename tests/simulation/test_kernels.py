@@ -18,10 +18,10 @@ from ldprl.learning.learner import Learner
 from ldprl.learning.psrl import PSRL
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mdp import TabularMDP, random_mdp
-from ldprl.privacy.laplace import Laplace
-from ldprl.privacy.mechanism import CountingMechanism
-from ldprl.privacy.none import NoPrivacy
-from ldprl.privacy.randomized_response import RandomizedResponse
+from ldprl.mechanisms.laplace import Laplace
+from ldprl.mechanisms.mechanism import CountingMechanism
+from ldprl.mechanisms.none import NoPrivacy
+from ldprl.mechanisms.randomized_response import RandomizedResponse
 from ldprl.shape import Shape
 from ldprl.simulation.engine import simulate
 from ldprl.simulation.kernels.loops import plan

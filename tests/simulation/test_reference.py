@@ -11,8 +11,8 @@ from ldprl.errors import InputError
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.psrl import PSRL
 from ldprl.mdp import TabularMDP, regret
-from ldprl.privacy.none import NoPrivacy
-from ldprl.privacy.shuffle import Shuffle
+from ldprl.mechanisms.none import NoPrivacy
+from ldprl.mechanisms.shuffle import Shuffle
 from ldprl.shape import FloatArray, Shape
 from ldprl.simulation.reference import Episode, live, run_protocol, run_shuffled_protocol
 from tests.simulation.stubs import Watched

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ldprl.mdp import TabularMDP, random_mdp
-from ldprl.privacy.layout import Layout
-from ldprl.privacy.sampling import SeededSourceForTests
-from ldprl.privacy.trajectory import Trajectory
+from ldprl.mechanisms.layout import Layout
+from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, FloatArray, Policy
 from ldprl.simulation.reference import live
 from ldprl.simulation.world import Totals, draw_totals

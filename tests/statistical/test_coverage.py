@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, Shape, TabularMDP
-from ldprl.privacy.mechanism import CountingMechanism, ErrorLaws
+from ldprl.mechanisms.mechanism import CountingMechanism, ErrorLaws
 from ldprl.shape import FloatArray
 from ldprl.simulation.world import draw_totals
-from tests.privacy.mechanisms import PRIVATE, Build, at_epsilon
+from tests.mechanisms.mechanisms import PRIVATE, Build, at_epsilon
 from tests.statistical.checks import TYPE_I, at_most
 
 FAILURE = 0.05

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ldprl.privacy.gaussian import gaussian_table
+from ldprl.mechanisms.gaussian import gaussian_table
 from ldprl.shape import Array, FloatArray
 from ldprl.simulation.kernels import draws, generator
 from tests.statistical.checks import TYPE_I, fit, together

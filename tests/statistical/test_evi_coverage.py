@@ -11,9 +11,9 @@ import pytest
 
 from ldprl import LDPEVI, Mechanism, Shape, SubsetSelection, TabularMDP, random_mdp, riverswim
 from ldprl.learning.confidence import mixture_rates
-from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
-from ldprl.privacy.rows import RowLaw
-from ldprl.privacy.subset_selection import LAYOUTS
+from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.rows import RowLaw
+from ldprl.mechanisms.subset_selection import LAYOUTS
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
 from ldprl.simulation.schedule import Growth

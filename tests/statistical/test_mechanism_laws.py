@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, Shape, Trajectory
-from ldprl.privacy.layout import Layout
-from ldprl.privacy.mechanism import CountingMechanism
-from ldprl.privacy.sampling import SeededSourceForTests
+from ldprl.mechanisms.layout import Layout
+from ldprl.mechanisms.mechanism import CountingMechanism
+from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.shape import Array, FloatArray
-from tests.privacy.mechanisms import PRIVATE, WITH_RESOLUTION
+from tests.mechanisms.mechanisms import PRIVATE, WITH_RESOLUTION
 from tests.statistical.checks import TYPE_I, mean_is, same_law, together
 
 USERS = 3000

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ldprl.privacy.sampling import (
+from ldprl.mechanisms.sampling import (
     RandomSource,
     SeededSourceForTests,
     SystemSource,

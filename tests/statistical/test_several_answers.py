@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, SubsetSelection
-from ldprl.privacy.sampling import SeededSourceForTests
-from ldprl.privacy.subset_selection import LAYOUTS, LayoutName
+from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
 from ldprl.shape import IntArray
 from ldprl.simulation.reference import live
 from ldprl.simulation.world import draw_totals

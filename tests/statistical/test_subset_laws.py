@@ -12,13 +12,13 @@ from scipy import stats
 
 from ldprl import TabularMDP
 from ldprl.assignment import QuestionKind
-from ldprl.privacy.sampling import SeededSourceForTests
-from ldprl.privacy.subset import SubsetOracle, _threshold
+from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.subset import SubsetOracle, _threshold
 from ldprl.shape import Array, IntArray
 from ldprl.simulation.kernels.subsets import hypergeometric, subset_tally
 from ldprl.simulation.reference import live
 from ldprl.simulation.world import Totals, draw_totals
-from tests.privacy.subsets import chance_of, subsets
+from tests.mechanisms.subsets import chance_of, subsets
 from tests.statistical.checks import TYPE_I, fit, same_law, together
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from ldprl import LDPOBI, Assignment, Shape, SubsetSelection, TabularMDP, run_protocol
 from ldprl.assignment import Question
-from ldprl.privacy.mechanism import ErrorLaws
-from ldprl.privacy.subset_selection import LAYOUTS, LayoutName
+from ldprl.mechanisms.mechanism import ErrorLaws
+from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
 from ldprl.shape import FloatArray
 from ldprl.simulation import interpreted
 from ldprl.simulation.schedule import Growth

@@ -9,7 +9,7 @@ from ldprl.errors import InputError, one_of, positive, whole_number
 from ldprl.mdp.hard_tree import long_enough, tree_levels
 
 if TYPE_CHECKING:
-    from ldprl.privacy.mechanism import Constants
+    from ldprl.mechanisms.mechanism import Constants
 
 
 def regret_lower_bound_ldp(

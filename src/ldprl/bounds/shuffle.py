@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ldprl.errors import InputError, one_of, positive, probability, whole_number
 
 if TYPE_CHECKING:
-    from ldprl.privacy.mechanism import Constants
+    from ldprl.mechanisms.mechanism import Constants
 
 
 @dataclass(frozen=True)

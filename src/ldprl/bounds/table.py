@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ldprl.errors import one_of, positive, probability, whole_number
 
 if TYPE_CHECKING:
-    from ldprl.privacy.mechanism import Constants
+    from ldprl.mechanisms.mechanism import Constants
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from ldprl.errors import InputError, one_of, probability, real, whole_number
 from ldprl.shape import Shape
 
 if TYPE_CHECKING:
-    from ldprl.privacy.mechanism import Constants, ErrorLaws
+    from ldprl.mechanisms.mechanism import Constants, ErrorLaws
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ldprl.cli.show import show_json, show_line, show_table
 from ldprl.errors import InputError
 
 if TYPE_CHECKING:
-    from ldprl.privacy.mechanism import Constants
+    from ldprl.mechanisms.mechanism import Constants
     from ldprl.shape import Shape
 
 
@@ -103,8 +103,8 @@ def _audit(
 ) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from ldprl.privacy.audit import audit as attack_mechanism
-    from ldprl.privacy.catalogue import build_mechanism
+    from ldprl.accounting.audit import audit as attack_mechanism
+    from ldprl.mechanisms.catalogue import build_mechanism
     from ldprl.shape import Shape
 
     if name == "none":

@@ -15,7 +15,7 @@ from ldprl.cli.show import number, show_json, show_line, show_table
 from ldprl.errors import InputError, one_of, probability
 
 if TYPE_CHECKING:
-    from ldprl.privacy.mechanism import Constants
+    from ldprl.mechanisms.mechanism import Constants
     from ldprl.shape import Shape
 
 
@@ -46,8 +46,8 @@ def bounds(
     Upper bounds are LDP-OBI's, with the constants of the proof; rates have constant 1 and no
     logarithms.
     """
-    from ldprl.privacy.catalogue import MECHANISMS
-    from ldprl.privacy.mechanism import CountingMechanism
+    from ldprl.mechanisms.catalogue import MECHANISMS
+    from ldprl.mechanisms.mechanism import CountingMechanism
     from ldprl.shape import Shape
 
     problem = Problem(
@@ -101,7 +101,7 @@ class Problem:
 
 def _upper(name: str, given: Problem) -> dict[str, Any]:
     from ldprl.bounds import regret_upper_bound
-    from ldprl.privacy.catalogue import build_mechanism
+    from ldprl.mechanisms.catalogue import build_mechanism
 
     constants = given.constants
     mechanism = build_mechanism(name, given.shape, given.epsilon, given.delta, constants=constants)

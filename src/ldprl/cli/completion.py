@@ -14,7 +14,7 @@ def learner_names(incomplete: str) -> list[tuple[str, str]]:
 
 def mechanism_names(incomplete: str) -> list[tuple[str, str]]:
     """Return the mechanisms whose names go on from ``incomplete``, with what they are."""
-    from ldprl.privacy.catalogue import MECHANISMS
+    from ldprl.mechanisms.catalogue import MECHANISMS
 
     return _starting(incomplete, ((name, kind.summary) for name, kind in MECHANISMS.items()))
 

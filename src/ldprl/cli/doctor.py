@@ -114,9 +114,9 @@ def _make_a_report() -> str:
     import numpy as np
 
     from ldprl.assignment import Assignment
-    from ldprl.privacy.laplace import Laplace
-    from ldprl.privacy.sampling import SystemSource
-    from ldprl.privacy.trajectory import Trajectory
+    from ldprl.mechanisms.laplace import Laplace
+    from ldprl.mechanisms.sampling import SystemSource
+    from ldprl.mechanisms.trajectory import Trajectory
     from ldprl.shape import Shape
 
     lived = Trajectory(states=[0, 0], actions=[0, 0], rewards=[0.0, 1.0])

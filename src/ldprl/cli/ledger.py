@@ -15,8 +15,8 @@ from ldprl.cli.show import show_json, show_line, show_table
 from ldprl.errors import InputError
 
 if TYPE_CHECKING:
-    from ldprl.privacy.composition import Spent
-    from ldprl.privacy.ledger import Entry
+    from ldprl.accounting.composition import Spent
+    from ldprl.client.ledger import Entry
 
 
 def ledger(
@@ -30,8 +30,8 @@ def ledger(
     as_json: Json = False,
 ) -> None:
     """Show a user's reports, and what they have cost together."""
-    from ldprl.privacy.composition import spent_together
-    from ldprl.privacy.ledger import Ledger
+    from ldprl.accounting.composition import spent_together
+    from ldprl.client.ledger import Ledger
 
     if not file.exists():
         raise InputError("file", str(file), "a ledger that exists")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def mechanisms(as_json: Json = False) -> None:
     """List the mechanisms, which make a trajectory a private report."""
-    from ldprl.privacy.catalogue import MECHANISMS, build_mechanism
+    from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
     from ldprl.shape import Shape
 
     rows = []
@@ -41,8 +41,8 @@ def _level(learner: type[Learner]) -> str:
 
 def private_mechanisms(constants: str) -> list[str]:
     """Return the mechanisms that claim a finite ε with these constants: the paper has not all."""
-    from ldprl.privacy.catalogue import MECHANISMS
-    from ldprl.privacy.mechanism import CountingMechanism
+    from ldprl.mechanisms.catalogue import MECHANISMS
+    from ldprl.mechanisms.mechanism import CountingMechanism
 
     return [
         name

@@ -13,7 +13,7 @@ from ldprl.cli.options import ConstantsName, Json
 from ldprl.cli.show import show_json, show_table
 
 if TYPE_CHECKING:
-    from ldprl.privacy.mechanism import Constants
+    from ldprl.mechanisms.mechanism import Constants
 
 _SHARES = (0.25, 0.5, 0.75, 1.0, 1.25)
 
@@ -40,7 +40,7 @@ def profile(
     Each δ is proven not to be too small; the gap says by how much it can be too large.
     """
     from ldprl.errors import positive
-    from ldprl.privacy.catalogue import build_mechanism
+    from ldprl.mechanisms.catalogue import build_mechanism
     from ldprl.shape import Shape
 
     target, chance = positive("epsilon", decimal("epsilon", epsilon)), decimal("delta", delta)
@@ -55,7 +55,7 @@ def profile(
         for name in private_mechanisms(constants)
     }
     if out is not None:
-        from ldprl.privacy.profile_plot import plot_profiles
+        from ldprl.figures.profile_plot import plot_profiles
 
         sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
         plot_profiles(profiles, target, f"{constants} constants, {sizes}").savefig(out, dpi=160)

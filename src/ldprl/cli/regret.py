@@ -15,7 +15,7 @@ from ldprl.cli.options import Json as JsonFlag
 from ldprl.cli.show import number, show_json, show_table
 
 if TYPE_CHECKING:
-    from ldprl.privacy.mechanism import Constants
+    from ldprl.mechanisms.mechanism import Constants
     from ldprl.simulation.engine import Simulation
 
 

@@ -66,9 +66,9 @@ def reproduce(
     else. What is finished is kept: after Ctrl-C the same command goes on where it was.
     """
     from ldprl.experiments.cells import StoppedError
-    from ldprl.paper.common.settings import Settings
-    from ldprl.paper.reproduce import BEYOND, DRAWS
-    from ldprl.paper.reproduce import reproduce as make
+    from ldprl.figures.common.settings import Settings
+    from ldprl.figures.reproduce import BEYOND, DRAWS
+    from ldprl.figures.reproduce import reproduce as make
 
     chosen = names or []
     beyond = chosen == [BEYOND]

@@ -12,7 +12,7 @@ from ldprl.cli.options import ConstantsName, Delta, Epsilon, Json
 from ldprl.cli.show import show_json
 
 if TYPE_CHECKING:
-    from ldprl.privacy.mechanism import Constants
+    from ldprl.mechanisms.mechanism import Constants
 
 
 def statement(
@@ -39,8 +39,8 @@ def statement(
 
     What one report gives away at most, what several do, what is public and what is not protected.
     """
-    from ldprl.privacy.catalogue import build_mechanism
-    from ldprl.privacy.statement import privacy_statement
+    from ldprl.accounting.statement import privacy_statement
+    from ldprl.mechanisms.catalogue import build_mechanism
     from ldprl.shape import Shape
 
     shape = Shape(

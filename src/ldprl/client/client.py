@@ -15,13 +15,13 @@ from ldprl.client.connection import Connection
 from ldprl.client.episode import Step, live
 from ldprl.client.errors import ClientError, RefusedError, UnavailableError
 from ldprl.client.forgetful import ForgetfulLedgerForTests
+from ldprl.client.ledger import Entry, Ledger
 from ldprl.client.outcome import Outcome
 from ldprl.client.patience import Patience
 from ldprl.client.service import Service
 from ldprl.errors import InputError, positive
-from ldprl.privacy.ledger import Entry, Ledger
-from ldprl.privacy.sampling import RandomSource, SystemSource
-from ldprl.privacy.trajectory import Trajectory
+from ldprl.mechanisms.sampling import RandomSource, SystemSource
+from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import Deployment, digest_of
 from ldprl.protocol.messages import Issued, report_document
@@ -40,7 +40,7 @@ class Client:
         SHA-256 of the deployment that the app was built for: mechanism, ε and δ, sizes, meaning.
         Whatever else the service offers is refused.
     ledger
-        The user's :class:`~ldprl.privacy.ledger.Ledger`, or where its file is to be.
+        The user's :class:`~ldprl.client.ledger.Ledger`, or where its file is to be.
     patience
         Seconds for which a call goes on trying while the service does not answer.
     timeout

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ldprl.errors import InputError, whole_number
-from ldprl.privacy.trajectory import Trajectory
+from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Policy, Shape
 
 Step = Callable[[int, int], tuple[float, int | None] | None]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
-from ldprl.privacy.composition import Budget
-from ldprl.privacy.ledger import Entry
-from ldprl.privacy.mechanism import Guarantee
+from ldprl.accounting.composition import Budget
+from ldprl.client.ledger import Entry
+from ldprl.mechanisms.mechanism import Guarantee
 
 
 class ForgetfulLedgerForTests:

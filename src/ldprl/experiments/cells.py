@@ -18,8 +18,8 @@ from ldprl.experiments.schema import Experiment
 from ldprl.learning.learner import Learner
 from ldprl.mdp.specification import mdp_from
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.privacy.mechanism import Constants, Mechanism, PrivacyWarning
-from ldprl.privacy.none import NoPrivacy
+from ldprl.mechanisms.mechanism import Constants, Mechanism, PrivacyWarning
+from ldprl.mechanisms.none import NoPrivacy
 from ldprl.simulation.engine import Simulation, simulate
 
 

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from ldprl.catalogue import LEARNERS
 from ldprl.errors import InputError, one_of, positive, probability, real
-from ldprl.privacy.catalogue import MECHANISMS
-from ldprl.privacy.none import NoPrivacy
+from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.none import NoPrivacy
 from ldprl.simulation.schedule import schedule_from
 
 _T = TypeVar("_T")

@@ -10,7 +10,7 @@ import math
 import numba as nb
 import numpy as np
 
-from ldprl.privacy.rows import RowLaw
+from ldprl.mechanisms.rows import RowLaw
 from ldprl.shape import FloatArray
 
 _COMPONENTS = 36

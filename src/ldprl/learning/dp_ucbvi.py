@@ -12,7 +12,7 @@ from ldprl.errors import probability
 from ldprl.learning.counter_errors import counter_errors
 from ldprl.learning.learner import Learner
 from ldprl.learning.planning import optimistic_plan
-from ldprl.privacy.mechanism import Mechanism
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 

@@ -22,7 +22,7 @@ from ldprl.learning.questions import (
     row_needs,
     with_questions,
 )
-from ldprl.privacy.mechanism import Mechanism
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 

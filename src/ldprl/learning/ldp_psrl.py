@@ -8,7 +8,7 @@ from ldprl.assignment import Assignment
 from ldprl.errors import InputError, probability, whole_number
 from ldprl.learning.learner import Learner
 from ldprl.learning.posterior import Posterior
-from ldprl.privacy.mechanism import Mechanism
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.statistics import Statistics
 
 

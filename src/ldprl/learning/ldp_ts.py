@@ -20,8 +20,8 @@ from ldprl.learning.questions import (
     row_needs,
     with_questions,
 )
-from ldprl.privacy.mechanism import Mechanism
-from ldprl.privacy.rows import RowLaw
+from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.rows import RowLaw
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 

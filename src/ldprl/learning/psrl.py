@@ -8,7 +8,7 @@ from ldprl.assignment import Assignment
 from ldprl.errors import InputError, one_of
 from ldprl.learning.learner import Learner
 from ldprl.learning.posterior import Posterior
-from ldprl.privacy.mechanism import Constants
+from ldprl.mechanisms.mechanism import Constants
 from ldprl.statistics import Statistics
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan, Question, QuestionKind
-from ldprl.privacy.mechanism import Mechanism
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 

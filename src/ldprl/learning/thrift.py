@@ -14,7 +14,7 @@ import numpy as np
 from ldprl.assignment import Assignment, Plan
 from ldprl.learning.extended import policy_value
 from ldprl.learning.questions import candidates, expected_shares, spread
-from ldprl.privacy.mechanism import Mechanism
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 

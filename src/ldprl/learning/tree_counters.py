@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from ldprl.errors import InputError, positive, whole_number
-from ldprl.privacy.layout import Layout
-from ldprl.privacy.sensitivity import l1_sensitivity
+from ldprl.mechanisms.layout import Layout
+from ldprl.mechanisms.sensitivity import l1_sensitivity
 from ldprl.shape import FloatArray, Shape
 from ldprl.statistics import Statistics
 

@@ -17,12 +17,12 @@ import numpy as np
 
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError
-from ldprl.privacy.bits import BitMechanism
-from ldprl.privacy.bounded_noise import BoundedNoise
-from ldprl.privacy.gaussian import Gaussian
-from ldprl.privacy.laplace import Laplace
-from ldprl.privacy.mechanism import CountingMechanism, Mechanism
-from ldprl.privacy.subset_selection import SubsetSelection
+from ldprl.mechanisms.bits import BitMechanism
+from ldprl.mechanisms.bounded_noise import BoundedNoise
+from ldprl.mechanisms.gaussian import Gaussian
+from ldprl.mechanisms.laplace import Laplace
+from ldprl.mechanisms.mechanism import CountingMechanism, Mechanism
+from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.shape import Array, IntArray
 
 # e^{−45} < 3·10⁻²⁰; a discrete Gaussian has less than 10⁻³⁰ beyond 12 standard deviations.

@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any, Literal, cast
 
 from ldprl.errors import InputError, one_of, positive, probability, whole_number
-from ldprl.privacy.catalogue import build_mechanism
-from ldprl.privacy.mechanism import Mechanism
-from ldprl.privacy.subset_selection import LayoutName, SubsetSelection
+from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.subset_selection import LayoutName, SubsetSelection
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.randomizer import randomizer
 from ldprl.shape import Shape

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from ldprl.errors import InputError
-from ldprl.privacy.bits import BitMechanism
-from ldprl.privacy.bounded_noise import BoundedNoise
-from ldprl.privacy.gaussian import Gaussian
-from ldprl.privacy.laplace import Laplace
-from ldprl.privacy.mechanism import Mechanism
-from ldprl.privacy.subset_selection import SubsetSelection
+from ldprl.mechanisms.bits import BitMechanism
+from ldprl.mechanisms.bounded_noise import BoundedNoise
+from ldprl.mechanisms.gaussian import Gaussian
+from ldprl.mechanisms.laplace import Laplace
+from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.subset_selection import SubsetSelection
 
 
 def randomizer(mechanism: Mechanism) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from ldprl.assignment import Assignment
-from ldprl.privacy.mechanism import CountingMechanism, Mechanism
-from ldprl.privacy.rows import Linear
+from ldprl.mechanisms.mechanism import CountingMechanism, Mechanism
+from ldprl.mechanisms.rows import Linear
 from ldprl.protocol.alphabet import Counters, alphabet
 from ldprl.shape import FloatArray
 

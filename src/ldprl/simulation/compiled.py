@@ -13,13 +13,13 @@ from ldprl.learning.learner import Learner
 from ldprl.learning.psrl import PSRL
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.privacy.bounded_noise import BoundedNoise
-from ldprl.privacy.gaussian import Gaussian
-from ldprl.privacy.laplace import Laplace
-from ldprl.privacy.mechanism import CountingMechanism, Mechanism
-from ldprl.privacy.none import NoPrivacy
-from ldprl.privacy.randomized_response import RandomizedResponse
-from ldprl.privacy.shuffle import Shuffle
+from ldprl.mechanisms.bounded_noise import BoundedNoise
+from ldprl.mechanisms.gaussian import Gaussian
+from ldprl.mechanisms.laplace import Laplace
+from ldprl.mechanisms.mechanism import CountingMechanism, Mechanism
+from ldprl.mechanisms.none import NoPrivacy
+from ldprl.mechanisms.randomized_response import RandomizedResponse
+from ldprl.mechanisms.shuffle import Shuffle
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation.schedule import Growth, Schedule, each
 from ldprl.simulation.seeds import Seeds

@@ -15,7 +15,7 @@ from ldprl.client import Client, Outcome, RefusedError
 from ldprl.client.forgetful import ForgetfulLedgerForTests
 from ldprl.errors import InputError, whole_number
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.privacy.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.simulation.regret import RegretRecorder, checkpoints
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ldprl.errors import InputError, one_of, whole_number
 from ldprl.learning.learner import Learner
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.privacy.mechanism import CountingMechanism, Guarantee, Mechanism
+from ldprl.mechanisms.mechanism import CountingMechanism, Guarantee, Mechanism
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation import interpreted
 from ldprl.simulation.compiled import Engine, can_compile

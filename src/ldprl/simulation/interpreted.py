@@ -11,7 +11,7 @@ import numpy as np
 
 from ldprl.learning.learner import Learner
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.privacy.mechanism import Mechanism
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation.regret import RegretRecorder
 from ldprl.simulation.schedule import Schedule

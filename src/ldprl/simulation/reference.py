@@ -15,9 +15,9 @@ from ldprl.assignment import Assignment
 from ldprl.errors import InputError, whole_number
 from ldprl.learning.learner import Learner
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.privacy.mechanism import CountingMechanism, Mechanism
-from ldprl.privacy.sampling import SeededSourceForTests
-from ldprl.privacy.trajectory import Trajectory
+from ldprl.mechanisms.mechanism import CountingMechanism, Mechanism
+from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, Policy
 from ldprl.simulation.schedule import Schedule, schedule_from
 from ldprl.simulation.world import check_shapes

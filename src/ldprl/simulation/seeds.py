@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numpy.random import SeedSequence
 
 from ldprl.learning.learner import Learner
-from ldprl.privacy.mechanism import Mechanism
+from ldprl.mechanisms.mechanism import Mechanism
 
 
 @dataclass(frozen=True)

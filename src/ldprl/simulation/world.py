@@ -13,8 +13,8 @@ import numpy as np
 from ldprl.assignment import QuestionKind
 from ldprl.errors import InputError
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.privacy.layout import Layout
-from ldprl.privacy.mechanism import Mechanism
+from ldprl.mechanisms.layout import Layout
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import Array, FloatArray, IntArray, Policy
 
 

@@ -1,6 +1,6 @@
 """The sum of many users' reports, drawn at once.
 
-Twins: ``sample_counts`` of the mechanisms in :mod:`ldprl.privacy`.
+Twins: ``sample_counts`` of the mechanisms in :mod:`ldprl.mechanisms`.
 """
 
 from __future__ import annotations

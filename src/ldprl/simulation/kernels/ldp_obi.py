@@ -45,7 +45,7 @@ class Optimistic(NamedTuple):
 
 @inlined
 def evaluate(laws: FloatArray, errors: FloatArray, first: int, end: int) -> None:
-    """Evaluate the laws in some columns (twin: :class:`ldprl.privacy.mechanism.ErrorLaw`)."""
+    """Evaluate the laws in some columns (twin: :class:`ldprl.mechanisms.mechanism.ErrorLaw`)."""
     for column in range(first, end):
         errors[5, column] = log_of(errors[4, column])
     for i in range(4):

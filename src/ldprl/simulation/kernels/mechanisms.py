@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ldprl.privacy.bits import BitMechanism
-from ldprl.privacy.bounded_noise import BoundedNoise
-from ldprl.privacy.gaussian import Gaussian, gaussian_table
-from ldprl.privacy.laplace import Laplace
-from ldprl.privacy.mechanism import CountingMechanism
-from ldprl.privacy.table import NoiseTable
+from ldprl.mechanisms.bits import BitMechanism
+from ldprl.mechanisms.bounded_noise import BoundedNoise
+from ldprl.mechanisms.gaussian import Gaussian, gaussian_table
+from ldprl.mechanisms.laplace import Laplace
+from ldprl.mechanisms.mechanism import CountingMechanism
+from ldprl.mechanisms.table import NoiseTable
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation.kernels.draws import laplace_offset
 from ldprl.simulation.kernels.noise import (

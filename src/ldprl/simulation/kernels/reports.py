@@ -1,6 +1,6 @@
 """One user's report, from draws that were made in a block.
 
-Twins: ``privatize_counts`` of the mechanisms in :mod:`ldprl.privacy`.
+Twins: ``privatize_counts`` of the mechanisms in :mod:`ldprl.mechanisms`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from ldprl.learning.psrl import PSRL
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mdp.evaluation import optimum
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.privacy.mechanism import CountingMechanism, ErrorLaw
+from ldprl.mechanisms.mechanism import CountingMechanism, ErrorLaw
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation.kernels.arrays import REWARD, SQUARE, VISITS, World
 from ldprl.simulation.kernels.generator import LANES
@@ -143,7 +143,7 @@ def run_of(
 
 
 def statistics_of(run: Run, mechanism: CountingMechanism, decoding: FloatArray) -> Statistics:
-    """Return the decoded sums (twin: :meth:`ldprl.privacy.mechanism.CountingMechanism.decode`)."""
+    """Return the decoded sums (twin: ``CountingMechanism.decode``)."""
     shape, squares = mechanism.shape, mechanism.layout.squares
     cells = (shape.models, shape.states, shape.actions)
     gain, shift = decoding

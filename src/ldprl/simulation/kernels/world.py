@@ -56,7 +56,7 @@ def _pick(cumulative: FloatArray, row: int, u: float) -> int:
 
 @inlined
 def _on_grid(value: float, resolution: int, stream: Array) -> float:
-    """Round ``value`` up or down at random (twin: :func:`ldprl.privacy.sampling.round_to_grid`)."""
+    """Round ``value`` up or down at random (twin: ``round_to_grid``)."""
     if resolution == 0:
         return value
     whole = math.floor(value * resolution)

@@ -1,0 +1,240 @@
+"""A deployment's privacy statement: for programs as a dictionary, for people in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ldprl.accounting.composition import (
+    MOST_EPSILON,
+    Budget,
+    Spent,
+    composed_epsilon,
+    spent_together,
+)
+from ldprl.accounting.words import at_most_sure, bullets, chance, odds, paragraph
+from ldprl.errors import InputError, whole_number
+from ldprl.mechanisms.mechanism import Guarantee, Mechanism
+
+_VERSION = 1
+_SMALL_DELTA = 1e-6
+_LARGEST_EPSILON = math.log(1e9)
+
+
+@dataclass(frozen=True)
+class PrivacyStatement:
+    """What a deployment promises its users, as the code as built keeps it."""
+
+    name: str
+    summary: str
+    parameters: dict[str, Any]
+    claimed: Guarantee
+    given: Guarantee
+    returning: tuple[Spent, ...]
+    question: bool
+    simulation_only: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether a report is as private as its mechanism was asked to make it."""
+        return self.given.epsilon <= self.claimed.epsilon and self.given.delta <= self.claimed.delta
+
+    @property
+    def private(self) -> bool:
+        """Whether a report hides anything at all."""
+        return math.isfinite(self.given.epsilon) and self.given.delta < 1
+
+    @property
+    def public(self) -> list[str]:
+        """What anybody may know."""
+        asked = "the question that you are asked; it is chosen without a look at your data"
+        return [
+            "the policy that you are given: which action to take in which situation",
+            *([asked] if self.question else []),
+            "that you sent a report, and when",
+            "your report as it was sent" + (", with the noise in it" if self.private else ""),
+            "everything in this statement",
+        ]
+
+    @property
+    def not_protected(self) -> list[str]:
+        """What noise in a report does not hide."""
+        everything = "what happened to you: a report may tell all of it"
+        total = (
+            "what all your reports together tell, here and in other deployments: what they cost"
+            " adds up, and your device keeps the account"
+        )
+        return [
+            *([] if self.private else [everything]),
+            "that you take part",
+            "what your connection shows, such as your network address",
+            "what is true of people in general: the service is there to learn it, and it may be"
+            " true of you",
+            "what other sources, or reports of people close to you, say about you",
+            "what is on your device: whoever can read it sees what happened",
+            *([total] if self.private else []),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statement for programs; an ε of None is one that is not bounded."""
+        return {
+            "version": _VERSION,
+            "mechanism": {"name": self.name, "summary": self.summary, **self.parameters},
+            "holds": self.holds,
+            "claimed": _level(self.claimed.epsilon, self.claimed.delta),
+            "per_report": _level(self.given.epsilon, self.given.delta),
+            "returning_user": [
+                {
+                    "reports": spent.reports,
+                    "basic": _level(float(spent.basic_epsilon), float(spent.basic_delta)),
+                    "composed": _level(spent.epsilon, spent.delta),
+                }
+                for spent in self.returning
+            ],
+            "public": self.public,
+            "not_protected": self.not_protected,
+            "simulation_only": self.simulation_only,
+        }
+
+    def to_text(self) -> str:
+        """Return the statement for people."""
+        parts = [paragraph(self._headline())]
+        if self.private:
+            parts.append(paragraph(self._meaning()))
+        if self.returning:
+            head = (
+                "If you report more than once, all reports together can change the odds by at most:"
+            )
+            parts.append(bullets(head, map(_returning, self.returning)))
+        parts.append(bullets("Anybody may know:", self.public))
+        parts.append(bullets("Not protected:", self.not_protected))
+        parts.append(paragraph(self._method()))
+        return "\n\n".join(parts) + "\n"
+
+    def _headline(self) -> str:
+        given, claimed = self.given, self.claimed
+        if math.isinf(given.epsilon):
+            return "Your reports are not private: they say what happened to you, as it was."
+        if not self.holds:
+            return (
+                f"Your reports are less private than claimed: the claim is ε = {claimed.epsilon:g}"
+                f" with δ = {claimed.delta:g}, but at this ε the true δ is {given.delta:.3g}. With"
+                f" a chance of up to {chance(given.delta)} a report may give you away altogether."
+            )
+        weak = "only weakly " if self._weak else ""
+        delta = f" and δ = {given.delta:g}" if given.delta else ""
+        return (
+            f"Each of your reports is {weak}private, with ε = {given.epsilon:g}{delta}. Your device"
+            " adds noise to a report before sending it; what really happened stays on your device."
+        )
+
+    @property
+    def _weak(self) -> bool:
+        """Whether a report may leave less than 1% of doubt, or does so in more than 1% of cases."""
+        return self.given.epsilon > math.log(99) or self.given.delta > 0.01
+
+    def _meaning(self) -> str:
+        epsilon, delta = self.given.epsilon, self.given.delta
+        text = (
+            "What that means: whatever somebody believed about you, seeing one report can change"
+            " the odds between any two courses of events that may have happened to you by at most"
+            f" a factor of e^ε, {odds(epsilon)}. Somebody who found the two equally likely can"
+            f" become {at_most_sure(epsilon)} sure of one of them. "
+        )
+        if delta:
+            text += f"With a chance of at most δ, {chance(delta)}, this limit can fail, and the"
+            text += " report may then give you away. "
+        else:
+            text += "There is no exception to this limit (δ = 0). "
+        return text + (
+            "All this is so whoever looks and whatever else they know: the service, those who work"
+            " there, and anybody who gets hold of your report later."
+        )
+
+    def _method(self) -> str:
+        of = self.parameters
+        each = ", each step with a model of its own" if of["step_dependent"] else ""
+        text = (
+            f"How it works: {self.name}, that is {self.summary}. {of['states']} states,"
+            f" {of['actions']} actions, {of['horizon']} steps{each}; {of['constants']} constants."
+        )
+        if self.simulation_only:
+            text += " Its noise is drawn in floating point, which can give the data away: it is fit"
+            text += " for simulation, and a client refuses it."
+        return text
+
+
+def privacy_statement(
+    mechanism: Mechanism, reports: Sequence[int] = (2, 10, 100)
+) -> PrivacyStatement:
+    """Return the privacy statement of a deployment that uses ``mechanism``.
+
+    Parameters
+    ----------
+    mechanism
+        As built. With ``paper`` constants the claim is what it was asked for, its own ``epsilon``
+        and ``delta``; with ``sound`` ones it is what it gives.
+    reports
+        Say what a user who returns so many times has spent: by adding up, and by composing the
+        privacy losses at the δ of one report, or at 10⁻⁶ if that is smaller.
+    """
+    for index, count in enumerate(reports):
+        whole_number(f"reports[{index}]", count, 1)
+    given, shape = mechanism.guarantee, mechanism.shape
+    claimed = given
+    if mechanism.constants == "paper":
+        asked = getattr(mechanism, "epsilon", given.epsilon), getattr(mechanism, "delta", 0.0)
+        claimed = Guarantee(*asked)
+    private = math.isfinite(given.epsilon) and given.delta < 1
+    return PrivacyStatement(
+        name=mechanism.name,
+        summary=mechanism.summary,
+        parameters={
+            "constants": mechanism.constants,
+            "states": shape.states,
+            "actions": shape.actions,
+            "horizon": shape.horizon,
+            "step_dependent": shape.step_dependent,
+            "resolution": mechanism.resolution,
+        },
+        claimed=claimed,
+        given=given,
+        returning=tuple(_spent(mechanism, count) for count in reports) if private else (),
+        question=bool(mechanism.questions()),
+        simulation_only=mechanism.constants == "paper" and mechanism.resolution is None,
+    )
+
+
+def _spent(mechanism: Mechanism, reports: int) -> Spent:
+    """Return what ``reports`` reports cost together, by the mechanism's own losses if known."""
+    given = mechanism.guarantee
+    delta = max(given.delta, _SMALL_DELTA)
+    spent = spent_together([Budget(given.epsilon, given.delta)] * reports, delta)
+    if given.epsilon > MOST_EPSILON:
+        return spent
+    try:
+        pairs = mechanism.loss_pairs()
+    except InputError:
+        return spent
+    together = [replace(pair, copies=pair.copies * reports) for pair in pairs]
+    return replace(spent, epsilon=min(spent.epsilon, composed_epsilon(together, delta)))
+
+
+def _returning(spent: Spent) -> str:
+    """Say what so many reports cost; the closer reckoning only where it makes a difference."""
+    basic, delta = float(spent.basic_epsilon), float(spent.basic_delta)
+    closer = spent.epsilon < 0.99 * basic or delta >= 1
+    ways = [(basic, delta)] if delta < 1 else []
+    ways += [(spent.epsilon, spent.delta)] if closer else []
+    limits = []
+    for epsilon, failing in ways:
+        if epsilon <= _LARGEST_EPSILON:
+            but = f" but for a chance of {chance(failing)}" if failing else ""
+            limits.append(f"a factor of {odds(epsilon)} (ε = {epsilon:.4g}){but}")
+    return f"{spent.reports} reports: {', or '.join(limits) or 'no limit worth the name'}"
+
+
+def _level(epsilon: float, delta: float) -> dict[str, float | None]:
+    return {"epsilon": epsilon if math.isfinite(epsilon) else None, "delta": min(delta, 1.0)}

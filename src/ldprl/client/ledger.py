@@ -1,0 +1,283 @@
+"""The user's own book of reports: what was sent, and what it has cost.
+
+It lives on the user's side, in one file that is only ever added to. A report takes two lines: that
+its (ε, δ) is spent, and then its bytes. Each line is on disk before the next thing happens:
+
+    spend written · report drawn · bytes written · bytes handed out
+
+Time may pass after the first line, in which the user lives through an episode: the report's id is
+known by then, and a service that asks a question picks it by that id. A third line may follow, that
+the service has answered; it costs nothing, and without it the bytes go out once more.
+
+Whatever moment the process or the machine dies at, nothing is counted too low:
+
+- before the first line is complete, nothing has been drawn;
+- after it and before the second is complete, a report may have been drawn but never handed out.
+  The spend stands, and drawing once more within it is safe, because nobody saw the first draw;
+- after the second line, the same bytes are handed out again under the same id. A fresh draw would
+  spend ε again, so a retry never makes one.
+
+A line that cannot be read may be a report's that was handed out before the file was damaged. Such a
+spend stands too, but nothing more is drawn within it.
+
+What is not covered: a file that is deleted, or put back to an older state, forgets; and several
+devices of one user keep several books.
+"""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from ldprl.accounting.composition import Budget, Number, Spent, fits, spent_together
+from ldprl.errors import InputError
+from ldprl.mechanisms.mechanism import Guarantee
+
+_HEADER = b'{"ldprl ledger": 1}\n'
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One report: paid for, and made unless ``content`` is None.
+
+    A ``lost`` one may have been handed out, but its bytes are gone. ``answer`` is what the service
+    said about it, if it is known.
+    """
+
+    report_id: str
+    deployment: str
+    cost: Budget
+    content: bytes | None = None
+    lost: bool = False
+    answer: str | None = None
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it is paid for and surely never handed out."""
+        return self.content is None and not self.lost
+
+
+class Ledger:
+    """What one user has told, to whom, and at what cost in privacy.
+
+    Processes that share the file take turns.
+
+    Parameters
+    ----------
+    path
+        The file; it is made, readable by its owner alone, with the first report.
+    budget
+        What all reports together may cost. None allows one report for each deployment.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], budget: Budget | None = None) -> None:
+        self.path = Path(path)
+        self.budget = budget
+
+    def report(
+        self,
+        deployment: str,
+        guarantee: Guarantee,
+        make_report: Callable[[], bytes],
+        *,
+        again: bool = False,
+    ) -> tuple[str, bytes]:
+        """Return a report's id and bytes, to be sent under that id as often as it takes.
+
+        For a deployment that has a report these are the old ones. After a crash, call it in the
+        same way but without ``again``.
+
+        Parameters
+        ----------
+        deployment
+            Digest of the deployment, which covers its mechanism and (ε, δ).
+        guarantee
+            What one report costs.
+        make_report
+            Privatizes and encodes, and keeps the result to itself: sending comes afterwards.
+        again
+            Ask for a further report, if the budget allows it.
+        """
+        cost = _cost(deployment, guarantee)
+        with self._opened() as file:
+            entry = self._paid(file, deployment, cost, again=again)
+            return entry.report_id, _made(file, entry, make_report)
+
+    def reserve(self, deployment: str, guarantee: Guarantee, *, again: bool = False) -> Entry:
+        """Pay for a report that :meth:`complete` makes later; the id is known from now on.
+
+        Returns the deployment's report if it has one, and the same unfinished one until it is
+        completed: after a crash, call it in the same way but without ``again``.
+        """
+        cost = _cost(deployment, guarantee)
+        with self._opened() as file:
+            return self._paid(file, deployment, cost, again=again)
+
+    def complete(self, report_id: str, make_report: Callable[[], bytes]) -> bytes:
+        """Return the bytes of a report that is paid for, made now unless they are on file."""
+        with self._opened() as file:
+            return _made(file, self._known(file, report_id), make_report)
+
+    def settle(self, report_id: str, answer: str) -> None:
+        """Note what the service said to a report, so that it need not be sent again."""
+        with self._opened() as file:
+            _append(file, replace(self._known(file, report_id), answer=answer))
+
+    def entries(self) -> list[Entry]:
+        """Return all reports, in the order in which they were paid for."""
+        try:
+            with self.path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH)
+                return self._parsed(file.read())
+        except FileNotFoundError:
+            return []
+
+    def spent(self, delta: Number | None = None) -> Spent:
+        """Return what all reports cost together at ``delta``, by default at the sum of theirs.
+
+        Of the past only each report's (ε, δ) is known, so the worst mechanism with it is assumed.
+        """
+        return spent_together([entry.cost for entry in self.entries()], delta)
+
+    def _paid(self, file: IO[bytes], deployment: str, cost: Budget, *, again: bool) -> Entry:
+        """Return the deployment's report, paid for now if there is none or a further one is due."""
+        entries = self._recovered(file)
+        entry = next((e for e in reversed(entries) if e.deployment == deployment), None)
+        if entry is not None and entry.cost != cost:
+            expected = f"{entry.cost}, at which this deployment's reports are on file"
+            raise InputError("guarantee", str(cost), expected)
+        if entry is not None and (entry.unfinished or (entry.content is not None and not again)):
+            return entry
+        self._refuse_excess(entries, entry, cost, again=again)
+        entry = Entry(secrets.token_hex(16), deployment, cost)
+        _append(file, entry)
+        return entry
+
+    def _known(self, file: IO[bytes], report_id: str) -> Entry:
+        for entry in self._recovered(file):
+            if entry.report_id == report_id:
+                return entry
+        raise InputError("report_id", report_id, "the id of a report that is paid for")
+
+    def _refuse_excess(
+        self, entries: list[Entry], before: Entry | None, cost: Budget, *, again: bool
+    ) -> None:
+        """Refuse a new report that was not asked for, or that the budget does not allow."""
+        if before is not None and not again:
+            lost = f"True: report {before.report_id} is lost, and another one costs {cost} more"
+            raise InputError("again", again, lost)
+        if before is not None and self.budget is None:
+            raise InputError("budget", None, "a budget, where a deployment is to get a further one")
+        costs = [entry.cost for entry in entries]
+        if self.budget is not None and not fits([*costs, cost], self.budget):
+            spent = spent_together(costs, self.budget.delta)
+            expected = f"no more than is left of the budget {self.budget}: {spent.reports} reports"
+            expected += f" have spent ε = {spent.epsilon:.10g} at its δ"
+            raise InputError("guarantee", str(cost), expected)
+
+    @contextmanager
+    def _opened(self) -> Iterator[IO[bytes]]:
+        """Open the file, made if need be, while no other process has it."""
+        try:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        except (FileNotFoundError, IsADirectoryError):
+            raise InputError("path", str(self.path), "a file in a folder that exists") from None
+        with os.fdopen(handle, "a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield file
+
+    def _recovered(self, file: IO[bytes]) -> list[Entry]:
+        """Read the file, end a line that a crash has cut short, and make sure all of it lasts.
+
+        A process that died may have written what is not on disk yet; trusting it before it is
+        would let a power cut undo a spend.
+        """
+        file.seek(0)
+        content = file.read()
+        entries = self._parsed(content)
+        if len(content) < len(_HEADER):
+            file.write(_HEADER[len(content) :])
+        elif not content.endswith(b"\n"):
+            file.write(b"\n")
+        _sync(file)
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+        return entries
+
+    def _parsed(self, content: bytes) -> list[Entry]:
+        if _HEADER.startswith(content):
+            return []
+        if not content.startswith(_HEADER):
+            raise InputError("path", str(self.path), "a ledger, not a file of another kind")
+        entries: dict[str, Entry] = {}
+        for line in content.splitlines()[1:]:
+            try:
+                entry = _decoded(line)
+            except (ValueError, KeyError, TypeError):
+                for known in entries.values():
+                    if known.unfinished:
+                        entries[known.report_id] = replace(known, lost=True)
+                continue
+            if entry.answer is not None:
+                # Answered, so it was handed out, whether or not its bytes can still be read.
+                known = entries.get(entry.report_id, entry)
+                lost = known.content is None
+                entry = replace(known, answer=entry.answer, lost=lost)
+            entries[entry.report_id] = entry
+        return list(entries.values())
+
+
+def _cost(deployment: str, guarantee: Guarantee) -> Budget:
+    if not isinstance(deployment, str) or not deployment:
+        raise InputError("deployment", deployment, "a deployment's digest")
+    return Budget(guarantee.epsilon, guarantee.delta)
+
+
+def _made(file: IO[bytes], entry: Entry, make_report: Callable[[], bytes]) -> bytes:
+    """Return the bytes of ``entry``, made and written now if it is unfinished."""
+    if entry.lost:
+        raise InputError("report_id", entry.report_id, "a report whose bytes are not lost")
+    if entry.content is None:
+        entry = replace(entry, content=make_report())
+        _append(file, entry)
+    assert entry.content is not None
+    return entry.content
+
+
+def _append(file: IO[bytes], entry: Entry) -> None:
+    """Add a line, and return when it is on disk."""
+    line = {
+        "id": entry.report_id,
+        "deployment": entry.deployment,
+        "epsilon": str(entry.cost.epsilon),
+        "delta": str(entry.cost.delta),
+    }
+    if entry.answer is not None:
+        line["answer"] = entry.answer
+    elif entry.content is not None:
+        line["report"] = base64.b64encode(entry.content).decode()
+    file.write(json.dumps(line).encode() + b"\n")
+    _sync(file)
+
+
+def _decoded(line: bytes) -> Entry:
+    fields = json.loads(line)
+    content = base64.b64decode(fields["report"], validate=True) if "report" in fields else None
+    cost = Budget(fields["epsilon"], fields["delta"])
+    return Entry(fields["id"], fields["deployment"], cost, content, answer=fields.get("answer"))
+
+
+def _sync(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())

@@ -1,0 +1,47 @@
+"""The choices behind every figure: those that the paper names and those that it leaves open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ldprl.errors import positive, whole_number
+from ldprl.mechanisms.mechanism import Constants
+
+BOTH_CONSTANTS: tuple[Constants, ...] = ("paper", "sound")
+EPSILONS = (0.2, 2.0, 20.0)
+DELTA = 0.1
+"""The δ that the paper claims for Gaussian and bounded noise."""
+FAILURE_PROBABILITY = 0.1
+ALPHA = 2.0
+GROWTH = 0.01
+"""A plan is made anew when users have grown by this share; the paper does after every user."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the caller may change.
+
+    Attributes
+    ----------
+    episodes, runs
+        The paper's K, and how often each curve is simulated.
+    seed
+        Run i of a curve depends on (seed, i) alone.
+    draws
+        How many MDPs the figures that look at several look at.
+    epsilons
+        The ε of the figure beyond the paper.
+    """
+
+    episodes: int = 10**8
+    runs: int = 20
+    seed: int = 0
+    draws: int = 20
+    epsilons: tuple[float, ...] = (0.2, 1.0, 2.0, 4.0, 8.0, 20.0)
+
+    def __post_init__(self) -> None:
+        for field in ("episodes", "runs", "draws"):
+            whole_number(field, getattr(self, field), 1)
+        whole_number("seed", self.seed, 0)
+        for epsilon in self.epsilons:
+            positive("epsilons", epsilon)

@@ -1,0 +1,175 @@
+"""The report: what was run, what is seen, and how long it took."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import ldprl
+from ldprl.figures.common.figure import Figure, Findings, Grid
+from ldprl.figures.common.page import appendix, in_short, opening, page, section
+from ldprl.figures.common.settings import (
+    ALPHA,
+    DELTA,
+    EPSILONS,
+    FAILURE_PROBABILITY,
+    GROWTH,
+    Settings,
+)
+from ldprl.figures.common.words import listing, power
+from ldprl.figures.common.worlds import LEAST_GAP, best_value, gap, world
+
+TITLE = "Local privacy in reinforcement learning: the experiments, run again"
+_AFTER = "Local privacy in reinforcement learning: beyond the paper"
+_LEAD_RANDOMIZERS = (
+    "How many users a service needs to know the value of an action, for ways to ask them that all"
+    " have the same ε: computed from the variance of a single report."
+)
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A figure that has been made."""
+
+    figure: Figure
+    findings: Findings
+    pictures: Sequence[Path]
+    data: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Where the time went; ``compiling`` is added up over processes."""
+
+    total: float
+    simulating: float
+    compiling: float
+    processes: int
+    simulated: int
+    reused: int
+
+
+def report(settings: Settings, chapters: Sequence[Chapter], timing: Timing) -> str:
+    """Return the page."""
+    entries = [
+        (chapter.figure.name, chapter.figure.title, chapter.findings.sentences[0])
+        for chapter in chapters
+    ]
+    sections = [
+        section(
+            chapter.figure.name,
+            chapter.figure.title,
+            chapter.figure.place,
+            chapter.figure.question,
+            chapter.pictures,
+            chapter.findings,
+            chapter.data,
+        )
+        for chapter in chapters
+    ]
+    names = {chapter.figure.name for chapter in chapters}
+    of_the_paper = names - {"beyond", "randomizers"}
+    title, lead = (TITLE, _lead(settings)) if of_the_paper else (_AFTER, _lead_beyond(settings))
+    if names == {"randomizers"}:
+        lead = _LEAD_RANDOMIZERS
+    return page(
+        title,
+        [
+            opening(title, f"{lead} {_effort(timing)}."),
+            in_short(entries),
+            *sections,
+            *([_choices(settings)] if of_the_paper else []),
+            _timing(timing, chapters),
+        ],
+    )
+
+
+def _effort(timing: Timing) -> str:
+    if not timing.simulated + timing.reused:
+        return "Nothing had to be simulated"
+    if not timing.simulated:
+        return "All curves had been simulated before"
+    fresh = f"{timing.simulated} curves were simulated in {timing.simulating:.0f} s"
+    return f"{fresh}, {timing.reused} had been before" if timing.reused else fresh
+
+
+def _lead_beyond(settings: Settings) -> str:
+    return (
+        "With the learners and randomizers of Garcelon, Perchet, Pike-Burke and Pirotta (2021),"
+        " regret under local privacy is still nearly linear after a million users. Here they stand"
+        " beside learners that know what the service knows, fed by reports that spend all of ε on"
+        f" one question; with {power(settings.episodes)} users a run and {settings.runs} runs a"
+        " curve."
+    )
+
+
+def _lead(settings: Settings) -> str:
+    return (
+        "Garcelon, Perchet, Pike-Burke and Pirotta (2021) study what regret costs when every"
+        " user's trajectory must be locally private. Here are their figures and tables again,"
+        f" with {power(settings.episodes)} users a run and {settings.runs} runs a curve: once with"
+        " the constants that the paper prints, and once with constants that give the privacy and"
+        " the confidence they state."
+    )
+
+
+def _choices(settings: Settings) -> str:
+    place = world()
+    rows = [
+        ("episodes K, runs", f"{power(settings.episodes)}, {settings.runs}", "the paper: 10⁸, 20"),
+        ("ε", listing([f"{epsilon:g}" for epsilon in EPSILONS]), "the paper"),
+        ("δ of Gaussian and bounded noise", f"{DELTA:g}", "the paper"),
+        ("MDP", "RandomMDP, S = A = H = 2, Dirichlet(0.1), rewards in {0, 1}", "the paper"),
+        (
+            "which draw of it",
+            f"{place.name}: the first seed for which the best policy beats the worst by more than"
+            f" {LEAST_GAP:g} (V* = {best_value(place.mdp):.3g}, gap {gap(place.mdp):.3g})",
+            "ours; the paper does not say",
+        ),
+        ("start state", "uniform", "ours; the paper does not say"),
+        ("α of LDP-OBI", f"{ALPHA:g}", "ours; the paper asks for α > 1"),
+        ("failure probability", f"{FAILURE_PROBABILITY:g}", "ours; the paper does not say"),
+        (
+            "when to plan anew",
+            f"when users have grown by {100 * GROWTH:g}%; the sums between are drawn exactly in"
+            " distribution",
+            "ours; the paper: after every user",
+        ),
+        (
+            "Gaussian noise of the paper",
+            "c² = 4 ln(24/δ), as its utility proposition has it",
+            "ours; its privacy proposition has c > 4 ln(24/δ)",
+        ),
+        ("bounded noise of the paper", "C = 1", "ours; the paper does not say"),
+        ("UCB-VI", "Azar et al. (2017), Hoeffding bonus", "the paper names the article"),
+        ("bands", "least and most of the runs", "the paper"),
+        ("seed", str(settings.seed), "ours"),
+    ]
+    text = (
+        "What the paper names is as it names it; what it leaves open we had to choose. Whether the"
+        " conclusions hang on the draw of the MDP is what ldprl reproduce --draws 20 shows."
+    )
+    grid = Grid("", ("choice", "here", "whose"), rows)
+    return appendix("settings", "Settings", text, grid)
+
+
+def _timing(timing: Timing, chapters: Sequence[Chapter]) -> str:
+    rows = [
+        ("simulating", f"{timing.simulating:.1f} s", f"{timing.simulated} curves"),
+        ("of which compiling", f"{timing.compiling:.1f} s", "added up over processes"),
+        *(
+            (f"drawing {chapter.figure.name}", f"{chapter.seconds:.1f} s", "")
+            for chapter in chapters
+        ),
+        ("all", f"{timing.total:.1f} s", ""),
+    ]
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "matplotlib"))
+    text = (
+        f"On {timing.processes} processes, with ldprl {ldprl.__version__}, Python"
+        f" {platform.python_version()}, {packages}."
+    )
+    return appendix("timing", "Timing", text, Grid("", ("what", "time", ""), rows))

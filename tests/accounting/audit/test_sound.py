@@ -1,0 +1,75 @@
+"""The attacker never accuses a mechanism that keeps its word."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import pytest
+
+from ldprl import InputError, Shape
+from ldprl.accounting.audit import ATTACKS, audit
+from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.mechanism import Guarantee
+from ldprl.mechanisms.subset_selection import SubsetSelection
+
+PRIVATE = [name for name in MECHANISMS if name != "none"]
+QUESTIONS: list[Literal["separate", "joint"]] = ["separate", "joint"]
+SHAPES = [Shape(2, 2, 2), Shape(1, 1, 3), Shape(1, 3, 1), Shape(3, 1, 2, step_dependent=True)]
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 20.0])
+def test_sound_mechanisms_hold(name: str, epsilon: float) -> None:
+    """Each bound exceeds the truth with probability 1e-6 at most; the truth is the profile's."""
+    mechanism = build_mechanism(name, Shape(2, 2, 2), epsilon, 0.1)
+    result = audit(mechanism, mechanism.guarantee, samples=5000)
+    profile = mechanism.privacy_profile()
+    assert result.verdict == "holds"
+    assert result.exact_delta is not None
+    assert result.empirical_delta_lower <= result.exact_delta <= mechanism.guarantee.delta
+    assert result.empirical_epsilon_lower <= profile.epsilon(mechanism.guarantee.delta)
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+@pytest.mark.parametrize("shape", SHAPES[1:], ids=str)
+def test_sound_mechanisms_hold_for_other_shapes(name: str, shape: Shape) -> None:
+    """Type-I error 2e-6 each."""
+    mechanism = build_mechanism(name, shape, 1.0, 0.01)
+    assert audit(mechanism, mechanism.guarantee, samples=2000).verdict == "holds"
+
+
+@pytest.mark.parametrize("layout", QUESTIONS)
+@pytest.mark.parametrize("epsilon", [0.5, 6.0])
+def test_questions_hold(layout: Literal["separate", "joint"], epsilon: float) -> None:
+    """Type-I error 2e-6 each; the one answer is told nearly as well as it can be."""
+    mechanism = SubsetSelection(Shape(2, 2, 2), epsilon, layout=layout)
+    result = audit(mechanism, mechanism.guarantee, samples=20_000)
+    assert result.verdict == "holds"
+    assert result.empirical_epsilon_lower > epsilon / 2
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_each_attack_alone_holds_its_confidence(attack: str) -> None:
+    """Four audits of the tightest mechanism by each attack; type-I error 2e-6 each."""
+    mechanism = build_mechanism("gaussian", Shape(2, 2, 2), 1.0, 0.1)
+    for seed in range(4):
+        result = audit(mechanism, mechanism.guarantee, 2000, seed, attack)
+        assert result.attack == attack
+        assert result.verdict == "holds"
+
+
+def test_the_same_seed_is_the_same_audit() -> None:
+    mechanism = build_mechanism("laplace", Shape(2, 2, 2), 2.0)
+    first, again, other = (audit(mechanism, mechanism.guarantee, 1000, seed) for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_bad_input_is_refused() -> None:
+    mechanism = build_mechanism("laplace", Shape(2, 2, 2), 2.0)
+    with pytest.raises(InputError, match="samples"):
+        audit(mechanism, mechanism.guarantee, 0)
+    with pytest.raises(InputError, match="attack"):
+        audit(mechanism, mechanism.guarantee, 10, attack="guess")
+    with pytest.raises(InputError, match="finite"):
+        audit(mechanism, Guarantee(math.inf, 0.0), 10)

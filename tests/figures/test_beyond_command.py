@@ -1,0 +1,93 @@
+"""``ldprl reproduce beyond`` from end to end, at a small size."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from ldprl.experiments.cells import Cell
+from ldprl.figures.beyond.contenders import OPEN, PRIVATE
+from ldprl.figures.beyond.sweep import LARGER
+from ldprl.figures.common.laboratory import Laboratory
+from ldprl.figures.common.settings import Settings
+from ldprl.figures.common.style import _RULES
+from ldprl.figures.reproduce import BEYOND, reproduce
+from tests.cli.conftest import Run, run
+
+__all__ = ["run"]  # a fixture that tests ask for by name
+
+SMALL = Settings(episodes=8, runs=1, draws=2, epsilons=(2.0,))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the figure, made in this process so that no other has to start."""
+    out = tmp_path_factory.mktemp("beyond") / "all"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Laboratory, "simulate", _simulate_here)
+        patch.setitem(_RULES, "savefig.dpi", 30)
+        for place in ("grid:5,5,10", "random:10,3,5,0"):
+            patch.delitem(LARGER, place)
+        reproduce([BEYOND], SMALL, out, workers=1)
+    return out
+
+
+def _simulate_here(self: Any, todo: Sequence[Cell], workers: int, done: Any) -> None:
+    for cell in todo:
+        simulation = cell.compute()
+        self._store.save(cell, simulation)
+        done(cell, simulation)
+
+
+def test_all_is_written(made: Path) -> None:
+    assert pq.read_table(made / "data" / "beyond.parquet").num_rows > 0
+    ends = ("", "-epsilons", "-larger", "-price", "-users", "-ablation", "-tree")
+    for end, kind in itertools.product(ends, ("png", "svg")):
+        assert (made / "pictures" / f"beyond{end}.{kind}").stat().st_size > 0
+    report = (made / "report.html").read_text()
+    assert "beyond the paper</title>" in report
+    assert '<section id="beyond">' in report
+    assert "Settings</h2>" not in report  # that is about the paper's figures
+    tables = (made / "tables" / "beyond.md").read_text()
+    for one in (*PRIVATE, *OPEN):
+        assert f"| {one.name} | " in tables
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--epsilons 2", "epsilons = '2'"),
+        ("regret --epsilons 2", "epsilons = '2'"),
+        ("beyond --epsilons 2,x", "epsilons = 'x'"),
+        ("beyond --epsilons 0", "epsilons = 0"),
+        ("beyond regret --draws 3", "draws = '3'"),
+    ],
+)
+def test_the_command_refuses_bad_input(run: Run, tmp_path: Path, line: str, message: str) -> None:
+    found = run(f"reproduce {line} --out", str(tmp_path / "x"))
+    assert found.code == 2
+    assert message in found.err
+    assert not (tmp_path / "x").exists()
+
+
+def test_the_command_takes_fewer_draws_and_epsilons(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Settings] = []
+
+    def make(names: Sequence[str], settings: Settings, *_: Any, **__: Any) -> Path:
+        assert names == [BEYOND]
+        asked.append(settings)
+        return tmp_path
+
+    monkeypatch.setattr("ldprl.figures.reproduce.reproduce", make)
+    run("reproduce beyond --draws 3 --epsilons 20,2 --out", str(tmp_path / "x"))
+    run("reproduce beyond --out", str(tmp_path / "x"))
+    few, default = asked
+    assert (few.draws, few.runs, few.epsilons) == (3, 1, (2.0, 20.0))
+    assert (default.draws, default.runs, default.epsilons) == (20, 1, Settings().epsilons)
