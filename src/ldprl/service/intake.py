@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeVar
 
 import msgspec
@@ -17,7 +18,8 @@ from ldprl.service.shared import Shared
 from ldprl.service.store.protocol import Admitted
 
 MOST_REPORTS = 1000
-_SPACE = b" \t\r\n"
+_OBJECT = re.compile(rb"[ \t\r\n]*\{")
+_LIST = re.compile(rb"[ \t\r\n]*\[")
 
 
 class Report(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -35,8 +37,17 @@ class _Named(msgspec.Struct):
 
 
 _one = msgspec.json.Decoder(Report)
-_many = msgspec.json.Decoder(list[Report])
-_parts = msgspec.json.Decoder(list[msgspec.Raw])
+# A list with a field for each report that a request may hold: decoding stops at the first one too
+# many, before anything is made of it. A list[Raw] would first make an object of every part.
+_batch = msgspec.json.Decoder(
+    msgspec.defstruct(
+        "Batch",
+        [(f"part{i}", msgspec.Raw, msgspec.UNSET) for i in range(MOST_REPORTS)],
+        array_like=True,
+        forbid_unknown_fields=True,
+        gc=False,
+    )
+)
 _named = msgspec.json.Decoder(_Named)
 _encode = msgspec.json.Encoder().encode
 
@@ -63,18 +74,18 @@ class Intake:
         self._committer = committer
         self._metrics = metrics
 
-    async def take(self, body: bytes) -> tuple[int, bytes]:
+    async def take(self, body: bytes | bytearray) -> tuple[int, bytes]:
         """Return the status and the body of the answer."""
         view = self._board.view
         if view is None:
             raise DelayedError("database-down", "no plan has been read yet")
         if view.totals.paused:
             raise DelayedError("paused", "the operator holds reports off")
-        if body[:1] == b"{" or body.lstrip(_SPACE)[:1] == b"{":
+        if _OBJECT.match(body):
             return await self._take_one(body, view)
         return await self._take_many(body, view)
 
-    async def _take_one(self, body: bytes, view: View) -> tuple[int, bytes]:
+    async def _take_one(self, body: bytes | bytearray, view: View) -> tuple[int, bytes]:
         try:
             report = _read(_one, body)
             if report.version > view.current.version:
@@ -87,7 +98,7 @@ class Intake:
         self._metrics.reports[status] += 1
         return 200, b'{"id":"%b","status":"%b"}' % (report.id.encode(), status.encode())
 
-    async def _take_many(self, body: bytes, view: View) -> tuple[int, bytes]:
+    async def _take_many(self, body: bytes | bytearray, view: View) -> tuple[int, bytes]:
         try:
             reports = _read_many(body)
         except RefusedError as refused:
@@ -176,24 +187,27 @@ def _id_or_none(text: str) -> str | None:
     return text if REPORT_ID.fullmatch(text) else None
 
 
-def _read(decoder: msgspec.json.Decoder[_T], body: bytes | msgspec.Raw) -> _T:
+def _read(decoder: msgspec.json.Decoder[_T], body: bytes | bytearray | msgspec.Raw) -> _T:
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
         raise RefusedError("malformed", str(error)[:200]) from None
 
 
-def _read_many(body: bytes) -> list[Report | Unreadable]:
-    """Return the reports of a list, be they readable or not."""
-    reports: list[Report | Unreadable]
+def _read_many(body: bytes | bytearray) -> list[Report | Unreadable]:
+    """Return the reports of a list, readable or not."""
     try:
-        reports = list(_many.decode(body))
-    except (msgspec.DecodeError, RecursionError, ValueError):
-        reports = [_read_part(part) for part in _read(_parts, body)]
+        parts = msgspec.structs.astuple(_batch.decode(body))
+    except msgspec.ValidationError as error:
+        if _LIST.match(body):
+            expected = f"expected at most {MOST_REPORTS} reports at once"
+            raise RefusedError("too-large", expected) from None
+        raise RefusedError("malformed", str(error)[:200]) from None
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
+        raise RefusedError("malformed", str(error)[:200]) from None
+    reports = [_read_part(part) for part in parts if part is not msgspec.UNSET]
     if not reports:
         raise RefusedError("malformed", "expected a report, or a list of 1 to 1000 of them")
-    if len(reports) > MOST_REPORTS:
-        raise RefusedError("too-large", f"expected at most {MOST_REPORTS} reports at once")
     return reports
 
 

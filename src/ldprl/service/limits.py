@@ -68,11 +68,12 @@ class Gate:
         finally:
             self._requests -= 1
 
-    async def read(self, scope: Scope, receive: Receive) -> bytes:
+    async def read(self, scope: Scope, receive: Receive) -> bytearray:
         """Return the body, of bounded size and in bounded time; hold its bytes till released."""
         self._check_declared(scope)
         heard = held = 0
-        chunks = []
+        # One growing buffer: a list would hold an object for each byte that came alone.
+        content = bytearray()
         try:
             async with asyncio.timeout(self.limits.body_seconds):
                 more = True
@@ -88,7 +89,7 @@ class Gate:
                         continue
                     held += len(chunk)
                     self._hold(len(chunk))
-                    chunks.append(chunk)
+                    content += chunk
             if heard > self.limits.body_bytes:
                 raise self._too_large()
         except BaseException as error:
@@ -97,7 +98,7 @@ class Gate:
                 slow = f"the body took more than {self.limits.body_seconds:g} s"
                 raise DelayedError("rate-limited", slow) from None
             raise
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        return content
 
     def release(self, held: int) -> None:
         """Let go of so many bytes."""

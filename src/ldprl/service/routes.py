@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections import OrderedDict
 from typing import Any
 
 from starlette.requests import Request
@@ -12,7 +14,7 @@ from starlette.routing import Route
 from ldprl.protocol.messages import REPORT_ID
 from ldprl.service.answers import HEADERS, answer, problem
 from ldprl.service.openapi import document
-from ldprl.service.plans import edition
+from ldprl.service.plans import Edition, edition
 from ldprl.service.service import Service
 from ldprl.service.shared import Shared
 from ldprl.service.view_data import dashboard, status
@@ -20,6 +22,8 @@ from ldprl.service.view_data import dashboard, status
 _FOR_EVER = "public, max-age=31536000, immutable"
 _LARGEST = 2**53
 _DASHBOARD_SECONDS = 2.0
+_KEPT_EDITIONS = 8
+"""How many expired versions stay in memory: each costs its plan in JSON, several times over."""
 
 
 class Routes:
@@ -29,6 +33,8 @@ class Routes:
         self._service = service
         self._digest = service.deployment.digest
         self._status = Shared(lambda: status(service), seconds=0.0)
+        self._replaced: OrderedDict[int, Edition] = OrderedDict()
+        self._building = threading.Lock()
         self._dashboard = Shared(lambda: dashboard(service), seconds=_DASHBOARD_SECONDS)
 
     def routes(self) -> list[Route]:
@@ -67,11 +73,20 @@ class Routes:
         view = self._service.view
         found = view.open.get(version)
         if found is None and 0 < version < view.first_open:
-            stored = await asyncio.to_thread(self._service.store.plans, version - 1, 1)
-            found = edition(stored[0], self._service.deployment)
+            found = await asyncio.to_thread(self._expired, version)
         if found is None or not 0 <= index < len(found.answers):
             return problem(404, "not-found", "no such assignment")
         return answer(found.answers[index], cache=_FOR_EVER)
+
+    def _expired(self, version: int) -> Edition:
+        """Return a version that is no longer open; built in a thread, one at a time."""
+        with self._building:
+            if version not in self._replaced:
+                stored = self._service.store.plans(version - 1, 1)[0]
+                self._replaced[version] = edition(stored, self._service.deployment)
+                if len(self._replaced) > _KEPT_EDITIONS:
+                    self._replaced.popitem(last=False)
+            return self._replaced[version]
 
     async def status(self, request: Request) -> Response:
         """Return how far the service has come."""
