@@ -96,8 +96,11 @@ export interface Deployment {
   privatize(trajectory: Trajectory, assignment: Assignment): number[];
 }
 
-/** Read a deployment's document; less privacy than its ε says, and another digest, are refused. */
-export function readDeployment(document: unknown, pinned?: string | null): Promise<Deployment>;
+/** Read a deployment's document; one with less privacy than its ε says is refused. */
+export function readDeployment(document: unknown): Promise<Deployment>;
+
+/** Return the digest of whatever deployment the service at `url` has now, trusted or not. */
+export function servedDigest(url: string | URL, calls?: CallOptions): Promise<string>;
 
 /** Read an assignment and refuse what does not fit its deployment. */
 export function readAssignment(document: unknown, deployment: Deployment): Assignment;
@@ -147,12 +150,6 @@ export function explain(
   values: readonly number[],
 ): Explanation;
 
-/** What localStorage has. */
-export interface Store {
-  getItem(key: string): string | null;
-  setItem(key: string, value: string): void;
-}
-
 /** One report, as written down. */
 export interface Entry {
   readonly id: string;
@@ -166,27 +163,56 @@ export interface Entry {
   readonly cause?: string;
 }
 
-/** The user's own book of reports. */
-export class Ledger {
-  constructor(storage: Store, budget?: string | null);
-  readonly budget: string | null;
-  entries(): Entry[];
-  latest(deployment: string): Entry | null;
-  /** Return the ε spent, in all or on one deployment, as a decimal string. */
-  spent(deployment?: string | null): string;
+/** What `work` of a change returns. */
+export interface Changed<T> {
+  readonly entries: readonly Entry[];
+  readonly result: T;
 }
 
-export interface ClientOptions {
-  /** The deployment that the page was made for; any other is refused. */
-  digest?: string | null;
-  /** Where reports are kept; localStorage by default. */
-  storage?: Store;
-  /** The ε that all reports together may cost; without it, one report for each deployment. */
-  budget?: string | null;
+/** Where a ledger is kept. */
+export interface LedgerStorage {
+  read(): Promise<readonly Entry[]>;
+  /** Resolve to the result when the new entries are safe; nobody else changes them meanwhile. */
+  change<T>(work: (entries: readonly Entry[]) => Changed<T>): Promise<T>;
+}
+
+/** The browser's IndexedDB; a change is on disk when it resolves. */
+export class BrowserStorage implements LedgerStorage {
+  read(): Promise<readonly Entry[]>;
+  change<T>(work: (entries: readonly Entry[]) => Changed<T>): Promise<T>;
+}
+
+/** Keeps entries while the page is open. For invented users: a real one reports again. */
+export class ForgetfulStorage implements LedgerStorage {
+  read(): Promise<readonly Entry[]>;
+  change<T>(work: (entries: readonly Entry[]) => Changed<T>): Promise<T>;
+}
+
+/** The user's own book of reports. */
+export class Ledger {
+  constructor(storage: LedgerStorage, budget?: string | null);
+  readonly budget: string | null;
+  entries(): Promise<readonly Entry[]>;
+  latest(deployment: string): Promise<Entry | null>;
+  /** Return the ε spent, in all or on one deployment, as a decimal string. */
+  spent(deployment?: string | null): Promise<string>;
+}
+
+/** How to call a service. */
+export interface CallOptions {
   fetch?: typeof fetch;
   sleep?: (milliseconds: number) => Promise<unknown>;
   /** How often to try before giving up; the report stays in the storage. */
   attempts?: number;
+}
+
+export interface ClientOptions extends CallOptions {
+  /** The deployment that the page was made for; any other is refused. */
+  digest: string;
+  /** Where the ledger is kept; a BrowserStorage by default. */
+  storage?: LedgerStorage;
+  /** The ε that all reports together may cost; without it, one report for each deployment. */
+  budget?: string | null;
 }
 
 /** What happened; null or undefined if the user stopped or did something else. */
@@ -195,7 +221,7 @@ export type Step = (state: number, action: number, h: number) => Outcome | Promi
 
 /** One user's part in a service. */
 export class Client {
-  constructor(url: string | URL, options?: ClientOptions);
+  constructor(url: string | URL, options: ClientOptions);
   readonly ledger: Ledger;
   /** Return the service's deployment, fetched and checked once. */
   deployment(): Promise<Deployment>;

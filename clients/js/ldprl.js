@@ -1,11 +1,12 @@
 // The user's side of an ldprl service, for browsers and node: no dependencies.
 
 export { canonicalJson, digestOf } from "./src/canonical.js";
-export { Client } from "./src/client.js";
+export { Client, servedDigest } from "./src/client.js";
 export { readDeployment } from "./src/deployment.js";
 export { InputError, ServiceError } from "./src/errors.js";
 export { explain } from "./src/explain.js";
 export { Ledger } from "./src/ledger.js";
 export { readAssignment } from "./src/assignment.js";
 export { SystemSource } from "./src/random.js";
+export { BrowserStorage, ForgetfulStorage } from "./src/storage.js";
 export { NOTHING } from "./src/trajectory.js";

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser.stub import StubService
 
 CLIENT = Path(__file__).parents[2] / "clients" / "js"
-_QUIET = (
+QUIET = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
@@ -43,7 +43,7 @@ def browser() -> Iterator[Browser]:
     """One Chromium for all tests of a file."""
     path = program("chromium", "chromium-browser", "google-chrome")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, headless=True, args=_QUIET)
+        chromium = playwright.chromium.launch(executable_path=path, headless=True, args=QUIET)
         yield chromium
         chromium.close()
 

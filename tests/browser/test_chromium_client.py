@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Error, Page
 
 from tests.browser.make_vectors import VECTORS
 from tests.browser.stub import StubService
@@ -17,7 +17,8 @@ _TAKE_PART = """async (digest) => {
     const client = new Client(location.origin, { digest, sleep: async () => {} });
     const step = async (state, action) => ({ reward: 0.25, next: (state + action) % 3 });
     const entry = await client.participate(0, step);
-    return { entry, stored: localStorage.getItem("ldprl-ledger"), spent: client.ledger.spent() };
+    const [stored, spent] = [await client.ledger.entries(), await client.ledger.spent()];
+    return { entry, stored, spent, local: localStorage.length };
 }"""
 _TWO_REPORTS = """async () => {
     const { NOTHING, readAssignment, readDeployment } = await import("/ldprl.js");
@@ -63,11 +64,50 @@ def test_one_user_one_report(visit: OpenPage, service: StubService) -> None:
     first = visit().evaluate(_TAKE_PART, service.deployment.digest)
     assert first["entry"]["status"] == "counted"
     assert service.reports == [json.loads(first["entry"]["body"])]
-    assert first["spent"] == "2"
+    assert (first["spent"], first["stored"], first["local"]) == ("2", [first["entry"]], 0)
     # Who comes back, has told already.
     again: dict[str, Any] = visit().evaluate(_TAKE_PART, service.deployment.digest)
     assert again == first
     assert len(service.reports) == 1
+
+
+_OLD_ENTRY = {"id": "0" * 32, "epsilon": "2", "body": "{}", "status": "counted"}
+_LEAVE_OLD_LEDGER = """async (text) => { localStorage.setItem("ldprl-ledger", text); }"""
+
+
+def test_a_ledger_of_an_earlier_version_is_taken_over(
+    visit: OpenPage, service: StubService
+) -> None:
+    old = _OLD_ENTRY | {"deployment": service.deployment.digest}
+    visit().evaluate(_LEAVE_OLD_LEDGER, json.dumps({"format": 1, "entries": [old]}))
+    for _ in range(2):
+        found = visit().evaluate(_TAKE_PART, service.deployment.digest)
+        assert (found["entry"], found["stored"], found["local"]) == (old, [old], 0)
+    assert service.reports == []
+
+
+@pytest.mark.parametrize("text", ['{"entries":', '{"format": 1}', "[]", ""])
+def test_a_damaged_ledger_is_refused_not_started_anew(
+    visit: OpenPage, service: StubService, text: str
+) -> None:
+    visit().evaluate(_LEAVE_OLD_LEDGER, text)
+    with pytest.raises(Error, match="storage"):
+        visit().evaluate(_TAKE_PART, service.deployment.digest)
+    assert service.reports == []
+
+
+def test_nothing_is_sent_where_nothing_can_be_kept(visit: OpenPage, service: StubService) -> None:
+    """A browser without strict durability, and one that lets the site keep nothing."""
+    for broken in (
+        "IDBDatabase.prototype.transaction = ((real) => function (stores, mode) {"
+        " return real.call(this, stores, mode); })(IDBDatabase.prototype.transaction)",
+        "Object.defineProperty(window, 'indexedDB', { value: undefined })",
+    ):
+        page = visit()
+        page.evaluate(f"() => {{ {broken} }}")
+        with pytest.raises(Error, match="storage"):
+            page.evaluate(_TAKE_PART, service.deployment.digest)
+    assert service.reports == []
 
 
 def test_tabs_take_turns(visit: OpenPage, page: Page, service: StubService) -> None:

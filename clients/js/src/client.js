@@ -1,14 +1,16 @@
-// One user's part in a service: fetch, decide locally, tell one randomized answer, once.
+// One user's part in a service: fetch a policy, decide locally, send one randomized report, once.
 
 import { readAssignment } from "./assignment.js";
-import { hex } from "./canonical.js";
+import { digestOf, hex } from "./canonical.js";
 import { readDeployment } from "./deployment.js";
 import { InputError, ServiceError, record, wholeNumber } from "./errors.js";
 import { Ledger } from "./ledger.js";
 import { SystemSource } from "./random.js";
+import { BrowserStorage } from "./storage.js";
 import { Transport } from "./transport.js";
 import { NOTHING, checkReward } from "./trajectory.js";
 
+const DIGEST = /^[0-9a-f]{64}$/;
 const REPORT_ID_BYTES = 16;
 const FINAL_CAUSES = [
   "malformed",
@@ -26,11 +28,14 @@ export class Client {
 
   /**
    * `digest`: the deployment that the page was made for; any other is refused.
-   * `storage`: where reports are kept until they are acknowledged; localStorage by default.
+   * `storage`: where the ledger is kept; the browser's IndexedDB by default.
    * `budget`: the ε that all reports together may cost; without it, one for each deployment.
    * `fetch`, `sleep`, `attempts`: how to call the service, and how often before giving up.
    */
-  constructor(url, { digest = null, storage = defaultStorage(), budget = null, ...calls } = {}) {
+  constructor(url, { digest, storage = new BrowserStorage(), budget = null, ...calls } = {}) {
+    if (typeof digest !== "string" || !DIGEST.test(digest)) {
+      throw new InputError("digest", digest, "the 64 hex digits of a deployment's SHA-256");
+    }
     this.digest = digest;
     this.ledger = new Ledger(storage, budget);
     this.transport = new Transport(url, calls);
@@ -39,8 +44,14 @@ export class Client {
   /** Return the service's deployment, fetched and checked once. */
   async deployment() {
     if (this.#deployment === null) {
-      const answer = record("answer", await this.transport.get("/v1/deployment"));
-      this.#deployment = await readDeployment(answer.deployment, this.digest);
+      const document = await fetchDeployment(this.transport);
+      // The document itself is hashed: the digest that the service claims is not used.
+      const digest = await digestOf(document);
+      if (digest !== this.digest) {
+        const expected = `${this.digest}, which this page was made for`;
+        throw new InputError("deployment digest", digest, expected);
+      }
+      this.#deployment = await readDeployment(document);
     }
     return this.#deployment;
   }
@@ -110,7 +121,7 @@ export class Client {
   /** Send what an earlier visit could not, and return the settled entries. */
   async resume() {
     const { digest } = await this.deployment();
-    const entries = this.ledger.entries().filter((entry) => entry.deployment === digest);
+    const entries = (await this.ledger.entries()).filter((entry) => entry.deployment === digest);
     const settled = [];
     for (const entry of entries.filter(({ status }) => status === "pending")) {
       settled.push(await this.send(entry));
@@ -125,9 +136,8 @@ export class Client {
   async participate(start, step, { again = false } = {}) {
     const deployment = await this.deployment();
     await this.resume();
-    const before = this.ledger.latest(deployment.digest);
-    if (before !== null && !again) return before;
-    this.ledger.refuseExcess(deployment);
+    const before = await this.ledger.before(deployment, { again });
+    if (before !== null) return before;
     const assignment = await this.assignment();
     let trajectory = NOTHING;
     let failure = null;
@@ -142,11 +152,11 @@ export class Client {
   }
 }
 
-function defaultStorage() {
-  try {
-    return globalThis.localStorage;
-  } catch {
-    // Browsers throw where a site may keep nothing.
-    throw new InputError("storage", null, "a store: this page has no localStorage");
-  }
+/** Return the digest of whatever deployment the service at `url` has now, trusted or not. */
+export async function servedDigest(url, calls = {}) {
+  return digestOf(await fetchDeployment(new Transport(url, calls)));
+}
+
+async function fetchDeployment(transport) {
+  return record("response", await transport.get("/v1/deployment")).deployment;
 }

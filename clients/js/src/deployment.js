@@ -44,17 +44,14 @@ class Deployment {
 
 /**
  * Read a deployment's document. Refused: another format, a mechanism that this client does not
- * have, integers that are less private than ε, and another digest than the one `pinned`, if any.
+ * have, and integers that are less private than ε. Whether it is the expected deployment, its
+ * digest tells.
  */
-export async function readDeployment(document, pinned = null) {
+export async function readDeployment(document) {
   if (record("deployment", document).format !== FORMAT) {
     throw new InputError("deployment.format", document.format, `${FORMAT}`);
   }
-  const digest = await digestOf(document);
-  if (pinned !== null && digest !== pinned) {
-    throw new InputError("deployment digest", digest, `${pinned}, which this page was made for`);
-  }
-  return new Deployment(document, digest);
+  return new Deployment(document, await digestOf(document));
 }
 
 function readShape(shape) {

@@ -1,4 +1,4 @@
-// The user's own book of reports: what was told, and what it has cost.
+// The user's own book of reports: what was sent, and what it has cost.
 //
 // A report is written down, with its cost, before anybody sees it. A retry sends the same bytes
 // under the same id; a fresh draw would cost ε again.
@@ -6,16 +6,14 @@
 import { InputError } from "./errors.js";
 import { atMost, decimal, sum, writeDecimal } from "./numbers.js";
 
-const KEY = "ldprl-ledger";
-const LOCK = "ldprl-ledger";
 const NONE = { top: 0n, bottom: 1n };
 
-/** Reports kept in `storage`, which has `getItem` and `setItem` as localStorage does. */
+/** Reports kept in `storage`; see storage.js. */
 export class Ledger {
   /** `budget`: the ε that all reports together may cost; null allows one for each deployment. */
   constructor(storage, budget = null) {
-    if (typeof storage?.getItem !== "function" || typeof storage?.setItem !== "function") {
-      throw new InputError("storage", typeof storage, "localStorage, or a store of its kind");
+    if (typeof storage?.read !== "function" || typeof storage?.change !== "function") {
+      throw new InputError("storage", typeof storage, "an object with read and change");
     }
     if (budget !== null) decimal("budget", budget);
     this.storage = storage;
@@ -23,86 +21,78 @@ export class Ledger {
   }
 
   /** Return all reports, in the order in which they were made. */
-  entries() {
-    const text = this.storage.getItem(KEY);
-    if (text === null) return [];
-    try {
-      const { format, entries } = JSON.parse(text);
-      if (format === 1 && Array.isArray(entries)) return entries;
-    } catch {
-      // Refused below: to start an empty book would forget what was spent.
-    }
-    throw new InputError("storage", text, `a ledger under the key ${KEY}`);
+  async entries() {
+    return this.storage.read();
   }
 
   /** Return the last report to a deployment, or null. */
-  latest(deployment) {
-    return this.entries().findLast((entry) => entry.deployment === deployment) ?? null;
+  async latest(deployment) {
+    return latestOf(await this.entries(), deployment);
   }
 
   /** Return the ε spent, in all or on one deployment, as a decimal string. */
-  spent(deployment = null) {
-    const counted = this.entries().filter(
-      (e) => deployment === null || e.deployment === deployment,
-    );
-    return writeDecimal(counted.map((e) => decimal("epsilon", e.epsilon)).reduce(sum, NONE));
+  async spent(deployment = null) {
+    const entries = await this.entries();
+    return spentOn(entries.filter((e) => deployment === null || e.deployment === deployment));
   }
 
-  /** Refuse a new report if it would be a second one, or more than the budget. */
-  refuseExcess({ digest, epsilon }) {
-    if (this.budget === null && this.latest(digest) !== null) {
-      throw new InputError(
-        "budget",
-        null,
-        "a budget, where a deployment is to get a further report",
-      );
-    }
-    const total = sum(decimal("spent", this.spent()), decimal("epsilon", epsilon));
-    if (this.budget !== null && !atMost(total, decimal("budget", this.budget))) {
-      const left = `no more than is left of ${this.budget}: ${this.spent()} is spent`;
-      throw new InputError("epsilon", epsilon, left);
-    }
+  /** Return the report that a deployment has, unless `again`; or null if a new one is allowed. */
+  async before(deployment, { again = false } = {}) {
+    return this.#before(await this.entries(), deployment, again);
   }
 
   /**
    * Return the report `id`, made by `make` and written down now. A deployment that has a report
-   * gets the old one, unless a further one is wanted.
+   * gets the old one, unless `again`.
    */
   async report(deployment, id, make, { again = false } = {}) {
-    return exclusively(() => {
-      const entries = this.entries();
+    return this.storage.change((entries) => {
       const same = entries.find((entry) => entry.id === id);
-      const before = same ?? (again ? null : this.latest(deployment.digest));
-      if (before !== null) return before;
-      this.refuseExcess(deployment);
+      const before = same ?? this.#before(entries, deployment, again);
+      if (before !== null) return { entries, result: before };
       const body = JSON.stringify(make());
       const { digest, epsilon } = deployment;
       const entry = { id, deployment: digest, epsilon, body, status: "pending" };
-      this.#write([...entries, entry]);
-      return entry;
+      return { entries: [...entries, entry], result: entry };
     });
   }
 
   /** Note what the service said to a report, so that it need not be sent again. */
   async settle(entry, status, cause = null) {
-    return exclusively(() => {
-      const entries = this.entries();
+    return this.storage.change((entries) => {
       const settled = { ...entry, status, ...(cause === null ? {} : { cause }) };
-      const place = entries.findIndex(({ id }) => id === entry.id);
-      // If the book was lost meanwhile, what was told is told nevertheless.
-      entries.splice(place === -1 ? entries.length : place, 1, settled);
-      this.#write(entries);
-      return settled;
+      const others = entries.filter(({ id }) => id !== entry.id);
+      if (others.length === entries.length) {
+        // The book was lost meanwhile: what was sent is noted nevertheless.
+        return { entries: [...entries, settled], result: settled };
+      }
+      const changed = entries.map((kept) => (kept.id === entry.id ? settled : kept));
+      return { entries: changed, result: settled };
     });
   }
 
-  #write(entries) {
-    this.storage.setItem(KEY, JSON.stringify({ format: 1, entries }));
+  #before(entries, { digest, epsilon }, again) {
+    const latest = latestOf(entries, digest);
+    if (latest !== null && !again) return latest;
+    if (this.budget === null) {
+      if (latest === null) return null;
+      const expected = "a budget, where a deployment is to get a further report";
+      throw new InputError("budget", null, expected);
+    }
+    const spent = spentOn(entries);
+    const total = sum(decimal("spent", spent), decimal("epsilon", epsilon));
+    if (!atMost(total, decimal("budget", this.budget))) {
+      const left = `no more than is left of ${this.budget}: ${spent} is spent`;
+      throw new InputError("epsilon", epsilon, left);
+    }
+    return null;
   }
 }
 
-/** Do `work` while no other tab does. Wherever a browser has crypto.subtle, it has locks too. */
-function exclusively(work) {
-  const locks = globalThis.navigator?.locks;
-  return locks === undefined ? work() : locks.request(LOCK, work);
+function latestOf(entries, deployment) {
+  return entries.findLast((entry) => entry.deployment === deployment) ?? null;
+}
+
+function spentOn(entries) {
+  return writeDecimal(entries.map((e) => decimal("epsilon", e.epsilon)).reduce(sum, NONE));
 }

@@ -7,6 +7,8 @@ const FIRST_DELAY = 1_000;
 const LONGEST_DELAY = 60_000;
 const LONGEST_PATIENCE = 3_600_000;
 const ANSWER_WITHIN = 30_000;
+/** How many bytes of a response are read: far more than any policy has. */
+const LONGEST_BODY = 2 ** 23;
 
 /** Calls one service. */
 export class Transport {
@@ -44,9 +46,13 @@ export class Transport {
     let answer;
     try {
       const signal = AbortSignal.timeout(ANSWER_WITHIN);
-      const common = { credentials: "omit", referrerPolicy: "no-referrer", signal };
-      response = await this.fetch(this.url + path, { ...common, ...options });
-      answer = await response.json();
+      const common = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "manual" };
+      response = await this.fetch(this.url + path, { ...common, signal, ...options });
+      if (isRedirect(response)) {
+        const message = `${path}: a redirect, which is not followed`;
+        return { error: new ServiceError(message, { status: response.status || null }) };
+      }
+      answer = JSON.parse(await boundedText(response));
     } catch (cause) {
       // No answer, or one that is not the service's: a proxy's page, say.
       const status = response?.status ?? null;
@@ -60,6 +66,28 @@ export class Transport {
     const message = `${path}: ${status} ${reason ?? ""} ${answer?.detail ?? ""}`.trimEnd();
     const error = new ServiceError(message, { status, reason, later: worthRepeating(status) });
     return { error, retryAfter: seconds(response) };
+  }
+}
+
+/** Whether the service points elsewhere; browsers hide the status of such a response. */
+function isRedirect({ type, status }) {
+  return type === "opaqueredirect" || (status >= 300 && status < 400);
+}
+
+/** Return the body as text; one of more than LONGEST_BODY bytes is given up on while it arrives. */
+async function boundedText(response) {
+  const decoder = new TextDecoder();
+  let text = "";
+  let length = 0;
+  for (const reader = response.body.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    length += value.length;
+    if (length > LONGEST_BODY) {
+      await reader.cancel();
+      throw new Error(`a response of more than ${LONGEST_BODY} bytes`);
+    }
+    text += decoder.decode(value, { stream: true });
   }
 }
 

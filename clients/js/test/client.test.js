@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-import { Client, InputError, NOTHING, ServiceError } from "../ldprl.js";
+import { Client, ForgetfulStorage, InputError, NOTHING, ServiceError, servedDigest } from "../ldprl.js";
 import { example } from "../testing/examples.js";
-import { MemoryStorage, ServiceForTests } from "../testing/service.js";
+import { ServiceForTests } from "../testing/service.js";
 
 const SERVICE = "https://service.example/";
 const lucky = async (state) => ({ reward: 1, next: (state + 1) % 3 });
@@ -18,7 +18,7 @@ let waits;
 
 beforeEach(() => {
   service = new ServiceForTests(example("words"));
-  storage = new MemoryStorage();
+  storage = new ForgetfulStorage();
   waits = [];
 });
 
@@ -99,7 +99,7 @@ test("a refusal is final and tells its cause; a proxy's refusal is not", async (
   const entry = await one.makeReport(await one.assignment(), NOTHING);
   service.failures = [answer(403, { error: "who are you?" })];
   await assert.rejects(one.send(entry), (error) => error.status === 403);
-  assert.equal(one.ledger.latest(service.digest).status, "pending");
+  assert.equal((await one.ledger.latest(service.digest)).status, "pending");
   service.failures = [answer(410, { cause: "expired-version", detail: "too late" })];
   const settled = await one.send(entry);
   assert.deepEqual([settled.status, settled.cause], ["refused", "expired-version"]);
@@ -118,7 +118,7 @@ test("a service that asks for hours is not waited for", async () => {
 test("who stops, and whose step fails, reports nevertheless", async () => {
   const told = [];
   const listening = async () => {
-    storage = new MemoryStorage();
+    storage = new ForgetfulStorage();
     const one = client();
     const deployment = await one.deployment();
     deployment.privatize = (trajectory) => told.push(trajectory) && [0, 1];
@@ -152,9 +152,9 @@ test("one report for a deployment, more only within a budget", async () => {
   const rich = client({ budget: "5.9" });
   const further = await rich.participate(0, lucky, { again: true });
   assert.notEqual(further.id, entry.id);
-  assert.equal(rich.ledger.spent(), "4");
-  assert.equal(rich.ledger.spent(service.digest), "4");
-  assert.equal(rich.ledger.spent("another"), "0");
+  assert.equal(await rich.ledger.spent(), "4");
+  assert.equal(await rich.ledger.spent(service.digest), "4");
+  assert.equal(await rich.ledger.spent("another"), "0");
   await assert.rejects(rich.participate(0, lucky, { again: true }), (e) => e.field === "epsilon");
   assert.equal(service.reports.length, 2);
 });
@@ -164,13 +164,13 @@ test("an assignment makes one report, however often it is asked for", async () =
   const issued = await one.assignment();
   const entry = await one.makeReport(issued, NOTHING, { again: true });
   assert.deepEqual(await one.makeReport(issued, NOTHING, { again: true }), entry);
-  assert.equal(one.ledger.spent(), "2");
+  assert.equal(await one.ledger.spent(), "2");
 });
 
 test("a report is written down before anybody sees it", async () => {
   const one = client();
   const issued = await one.assignment();
-  storage.setItem = () => {
+  storage.change = async () => {
     throw new Error("the store is full");
   };
   await assert.rejects(one.makeReport(issued, NOTHING), /full/);
@@ -178,9 +178,7 @@ test("a report is written down before anybody sees it", async () => {
   assert.deepEqual(service.reports, []);
 });
 
-test("a damaged book is refused, not started anew", async () => {
-  storage.setItem("ldprl-ledger", '{"entries":');
-  await assert.rejects(client().participate(0, lucky), (error) => error.field === "storage");
+test("a storage of another kind is refused", () => {
   assert.throws(
     () => client({ storage: {} }),
     (error) => error.field === "storage",
@@ -191,4 +189,53 @@ test("a deployment other than the pinned one is refused", async () => {
   const other = client({ digest: "0".repeat(64) });
   await assert.rejects(other.participate(0, lucky), (e) => e.field === "deployment digest");
   assert.deepEqual(service.reports, []);
+});
+
+test("a client without a digest is refused: nothing would be pinned", () => {
+  for (const digest of [undefined, null, "", "0", "A".repeat(64)]) {
+    assert.throws(
+      () => client({ digest }),
+      (error) => error.field === "digest",
+    );
+  }
+  assert.throws(() => new Client(SERVICE), InputError);
+});
+
+test("a server that renames its deployment gets no further report", async () => {
+  for (let visit = 0; visit < 6; visit += 1) {
+    service.document = { ...service.document, name: `visit ${visit}` };
+    await assert.rejects(client().participate(0, lucky), (e) => e.field === "deployment digest");
+  }
+  assert.deepEqual(service.reports, []);
+});
+
+test("the served digest is computed, not believed", async () => {
+  assert.equal(await servedDigest(SERVICE, { fetch: service.fetch }), service.digest);
+  service.document = { ...service.document, name: "another" };
+  assert.notEqual(await servedDigest(SERVICE, { fetch: service.fetch }), service.digest);
+});
+
+test("a response without end is given up on while it arrives", async () => {
+  let sent = 0;
+  const endless = () =>
+    new Response(
+      new ReadableStream({
+        pull(controller) {
+          sent += 2 ** 20;
+          controller.enqueue(new Uint8Array(2 ** 20).fill(32));
+        },
+      }),
+    );
+  service.failures = [endless];
+  await assert.rejects(client({ attempts: 1 }).deployment(), /more than 8388608 bytes/);
+  assert.ok(sent <= 12 * 2 ** 20);
+});
+
+test("redirects are not followed", async () => {
+  service.failures = [() => Response.redirect("https://elsewhere.example/v1/deployment", 307)];
+  await assert.rejects(client().deployment(), (e) => /redirect/.test(e.message) && !e.later);
+  assert.deepEqual(
+    service.calls.map(({ redirect }) => redirect),
+    ["manual"],
+  );
 });

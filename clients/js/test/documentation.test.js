@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
+import { ForgetfulStorage } from "../ldprl.js";
 import { example } from "../testing/examples.js";
-import { MemoryStorage, ServiceForTests } from "../testing/service.js";
+import { ServiceForTests } from "../testing/service.js";
 
 const PAGE = new URL("../../../docs/service/browser-client.md", import.meta.url);
 const BLOCK = /^```js\n(.*?)^```$/gms;
@@ -14,16 +15,18 @@ const live = async (state) => ({ reward: 0.5, next: (state + 1) % 3 });
 /** Run a block as the page has it, against a service in memory; return what it printed. */
 async function run(code, service) {
   const module = String(new URL("../ldprl.js", import.meta.url));
-  const names = ["fetch", "localStorage", "live"];
+  const names = ["fetch", "storageForTests", "live"];
   const before = names.map((name) => Object.getOwnPropertyDescriptor(globalThis, name));
-  const values = [service.fetch, new MemoryStorage(), live];
+  const values = [service.fetch, new ForgetfulStorage(), live];
   const define = (name, to) => Object.defineProperty(globalThis, name, to);
   names.forEach((name, i) => define(name, { value: values[i], configurable: true }));
   const printed = [];
   const log = console.log;
   console.log = (...words) => printed.push(words.join(" "));
   try {
-    const here = code.replace("/static/ldprl.js", module).replace("DIGEST", service.digest);
+    // Node has no IndexedDB.
+    const options = `storage: globalThis.storageForTests, digest: "${service.digest}"`;
+    const here = code.replace("/static/ldprl.js", module).replace('digest: "DIGEST"', options);
     await import(`data:text/javascript,${encodeURIComponent(here)}`);
   } finally {
     console.log = log;

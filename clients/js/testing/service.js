@@ -1,18 +1,5 @@
 // A service that lives in a page's memory: answers what the real one would.
 
-/** A store as localStorage is one, for as long as the test runs. */
-export class MemoryStorage {
-  items = new Map();
-
-  getItem(key) {
-    return this.items.get(key) ?? null;
-  }
-
-  setItem(key, value) {
-    this.items.set(key, String(value));
-  }
-}
-
 /** Serves one deployment; answers in `failures` are given first, a function each. */
 export class ServiceForTests {
   calls = [];

@@ -27,7 +27,7 @@ export async function checkVectors({ samplers, deployments }) {
   }
   for (const { document, digest, reports } of deployments) {
     compare(`${document.name}: digest`, await digestOf(document), digest);
-    const deployment = await readDeployment(document, digest);
+    const deployment = await readDeployment(document);
     for (const { assignment, trajectory, bytes, values } of reports) {
       const source = new ReplayedSourceForTests(bytes);
       const issued = readAssignment(assignment, deployment);

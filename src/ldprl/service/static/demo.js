@@ -9,7 +9,7 @@ import {
   setInWords,
 } from "./answers.js";
 import { byId, element, say } from "./dom.js";
-import { Client, explain } from "./ldprl.js";
+import { Client, ForgetfulStorage, explain, servedDigest } from "./ldprl.js";
 import { count } from "./words.js";
 import { fetchWorld, fits, start, step } from "./world.js";
 
@@ -17,14 +17,12 @@ const DEMO = "investment-demo";
 /** A person is watching: better to say soon that it did not work. */
 const ATTEMPTS = 3;
 
-/** Forgets with the page: each life here is a new, invented user with a ledger of its own. */
-function shortMemory() {
-  const kept = new Map();
-  return { getItem: (key) => kept.get(key) ?? null, setItem: (key, text) => kept.set(key, text) };
-}
-
 async function live(world) {
-  const client = new Client(location.origin, { storage: shortMemory(), attempts: ATTEMPTS });
+  // Each life here is a new, invented user: the ledger goes with the page, and whatever deployment
+  // the service has is the one to show.
+  const calls = { attempts: ATTEMPTS };
+  const digest = await servedDigest(location.origin, calls);
+  const client = new Client(location.origin, { digest, storage: new ForgetfulStorage(), ...calls });
   const deployment = await client.deployment();
   if (deployment.name !== DEMO || !fits(world, deployment)) {
     throw new Error("this service runs another deployment, not the savings demo");
