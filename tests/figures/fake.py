@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pyarrow as pa
 
-from ldprl.figures.common.curves import Curve
+from ldprl.figures.curves import Curve
 
 EPISODES = 10**6
 

@@ -12,8 +12,22 @@ import numpy as np
 import pytest
 
 from ldprl.catalogue import LEARNERS
-from ldprl.figures.beyond.ablation import VARIANTS, AllExplore, AllExploreOn, Unasked, Unweighted
-from ldprl.figures.beyond.contenders import (
+from ldprl.figures.cells import first_draws
+from ldprl.figures.curves import Curve
+from ldprl.figures.gallery.beyond import cells, findings
+from ldprl.figures.gallery.beyond.ablation import (
+    ABLATION,
+    VARIANTS,
+    AllExplore,
+    AllExploreOn,
+    Unasked,
+    Unweighted,
+)
+from ldprl.figures.gallery.beyond.aims import AIMS, LARGER_AIM, verdicts
+from ldprl.figures.gallery.beyond.headline import luck
+from ldprl.figures.gallery.beyond.price import best, users_needed
+from ldprl.figures.gallery.beyond.results import (
+    LARGER,
     NOISELESS,
     OPEN,
     OPTIMIST,
@@ -21,13 +35,11 @@ from ldprl.figures.beyond.contenders import (
     REFERENCE,
     SAMPLER,
     Contender,
+    Results,
+    spread_of,
 )
-from ldprl.figures.beyond.findings import findings, luck, tree
-from ldprl.figures.beyond.measures import ABLATION, Results, best, growth, spread_of, users_needed
-from ldprl.figures.beyond.sweep import LARGER, ON_THE_TREE, cells, draws
-from ldprl.figures.beyond.verdicts import AIMS, LARGER_AIM, verdicts
-from ldprl.figures.common.curves import Curve
-from ldprl.figures.common.settings import EPSILONS, Settings
+from ldprl.figures.gallery.beyond.tree import ON_THE_TREE, growth, tree
+from ldprl.figures.settings import EPSILONS, Settings
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.mdp import random_mdp
 from ldprl.mechanisms.catalogue import MECHANISMS
@@ -179,7 +191,7 @@ def test_contenders_are_in_the_catalogue() -> None:
 def test_cells_are_all_different_and_of_the_first_draws() -> None:
     found = cells(SMALL)
     assert len({cell.identity for cell in found}) == len(found)
-    assert [place.name for place in draws(SMALL)] == list(PLACES)
+    assert [place.name for place in first_draws(SMALL)] == list(PLACES)
     assert {cell.failure_probability for cell in found} == {0.1}
     assert {cell.replan for cell in found} == {"growth:0.01"}
 

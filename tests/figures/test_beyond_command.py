@@ -11,12 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from ldprl.experiments.cells import Cell
-from ldprl.figures.beyond.contenders import OPEN, PRIVATE
-from ldprl.figures.beyond.sweep import LARGER
-from ldprl.figures.common.laboratory import Laboratory
-from ldprl.figures.common.settings import Settings
-from ldprl.figures.common.style import _RULES
-from ldprl.figures.reproduce import BEYOND, reproduce
+from ldprl.figures.drawing import _RULES
+from ldprl.figures.gallery.beyond.results import LARGER, OPEN, PRIVATE
+from ldprl.figures.laboratory import Laboratory
+from ldprl.figures.reproduce import reproduce
+from ldprl.figures.settings import Settings
 from tests.cli.conftest import Run, run
 
 __all__ = ["run"]  # a fixture that tests ask for by name
@@ -33,7 +32,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setitem(_RULES, "savefig.dpi", 30)
         for place in ("grid:5,5,10", "random:10,3,5,0"):
             patch.delitem(LARGER, place)
-        reproduce([BEYOND], SMALL, out, workers=1)
+        reproduce(["beyond"], SMALL, out, workers=1)
     return out
 
 
@@ -81,7 +80,7 @@ def test_the_command_takes_fewer_draws_and_epsilons(
     asked: list[Settings] = []
 
     def make(names: Sequence[str], settings: Settings, *_: Any, **__: Any) -> Path:
-        assert names == [BEYOND]
+        assert names == ["beyond"]
         asked.append(settings)
         return tmp_path
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldprl.errors import InputError
-from ldprl.figures.common.bands import power_of_ten, spread
-from ldprl.figures.common.curves import curves_of
-from ldprl.figures.common.page import prose
-from ldprl.figures.common.settings import Settings
-from ldprl.figures.common.words import listing, number, power
-from ldprl.figures.common.worlds import LEAST_GAP, best_value, gap, world, worlds
+from ldprl.figures.cells import LEAST_GAP, best_value, draws, first_draw, gap
+from ldprl.figures.curves import curves_of
+from ldprl.figures.drawing import spread
+from ldprl.figures.page import prose
+from ldprl.figures.sentences import listing, number, power, power_of_ten
+from ldprl.figures.settings import Settings
 from ldprl.mdp import policy_values, random_mdp
 from tests.figures import fake
 
@@ -113,9 +113,9 @@ def test_the_gap_is_that_of_the_best_and_the_worst_policy(seed: int) -> None:
     assert best_value(mdp) == pytest.approx(max(values))
 
 
-def test_worlds_have_something_to_learn() -> None:
-    chosen = list(itertools.islice(worlds(), 8))
-    assert chosen[0].name == world().name
+def test_draws_have_something_to_learn() -> None:
+    chosen = list(itertools.islice(draws(), 8))
+    assert chosen[0].name == first_draw().name
     assert all(gap(place.mdp) > LEAST_GAP for place in chosen)
     seeds = [int(place.name.rsplit(",", 1)[1]) for place in chosen]
     left_out = set(range(seeds[-1])) - set(seeds)

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from ldprl.assignment import Assignment
-from ldprl.figures.randomizers.comparison import (
+from ldprl.figures.gallery.randomizers.comparison import (
     Needs,
     Row,
     counting,

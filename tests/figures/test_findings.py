@@ -8,18 +8,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ldprl.figures.common.claims import beside_sound, learning, near_linear, not_as_private
-from ldprl.figures.common.settings import EPSILONS
-from ldprl.figures.draws.findings import findings as draws_findings
-from ldprl.figures.hard_instance.findings import above_the_bound, far_from_the_upper
-from ldprl.figures.histogram.findings import findings as histogram_findings
-from ldprl.figures.mechanisms.findings import ranking, reported_order, variance_of_bounded_noise
-from ldprl.figures.psrl.findings import stuck
-from ldprl.figures.regret.findings import findings as regret_findings
-from ldprl.figures.regret.findings import sampling_against_optimism
-from ldprl.figures.shuffle.findings import turning_point
-from ldprl.figures.table_1.findings import says_something
-from ldprl.figures.two_trajectories.findings import findings as trajectory_findings
+from ldprl.figures.gallery import draws, histogram, regret, two_trajectories
+from ldprl.figures.gallery.hard_instance import above_the_bound, far_from_the_upper
+from ldprl.figures.gallery.mechanisms import (
+    not_as_private,
+    ranking,
+    reported_order,
+    variance_of_bounded_noise,
+)
+from ldprl.figures.gallery.psrl import stuck
+from ldprl.figures.gallery.shuffle import turning_point
+from ldprl.figures.gallery.table_1 import says_something
+from ldprl.figures.sentences import beside_sound, learning, near_linear
+from ldprl.figures.settings import EPSILONS
 from tests.figures.fake import curve, table
 
 MECHANISMS = ("laplace", "gaussian", "randomized-response", "bounded-noise")
@@ -32,13 +33,13 @@ MECHANISMS = ("laplace", "gaussian", "randomized-response", "bounded-noise")
 def test_sampling_against_optimism(sampled: float, verdict: str) -> None:
     optimist = [curve(100.0, epsilon=epsilon) for epsilon in EPSILONS]
     sampler = [curve(sampled, learner="ldp-psrl", epsilon=epsilon) for epsilon in EPSILONS]
-    assert verdict in sampling_against_optimism(optimist, sampler)
+    assert verdict in regret.sampling_against_optimism(optimist, sampler)
 
 
 def test_losing_at_one_epsilon_is_named() -> None:
     optimist = [curve(100.0, epsilon=epsilon) for epsilon in EPSILONS]
     sampler = [curve(5 * epsilon * 10, learner="ldp-psrl", epsilon=epsilon) for epsilon in EPSILONS]
-    said = sampling_against_optimism(optimist, sampler)
+    said = regret.sampling_against_optimism(optimist, sampler)
     assert "does not hold at ε = 2 and 20." in said
 
 
@@ -137,7 +138,7 @@ def test_all_of_figure_one() -> None:
         )
         for epsilon in (EPSILONS if mechanism == "laplace" else (1.0,))
     ]
-    found = regret_findings(table(curves))
+    found = regret.findings(table(curves))
     assert "4.00, 4.00 and 4.00 times that of UCB-VI" in " ".join(found.sentences)
     assert len(found.grids[0].rows) == len(curves)
 
@@ -194,7 +195,7 @@ def test_histogram(noise: float, verdict: str) -> None:
             0 if np.isinf(epsilon) else noise * rng.normal(size=400)
         ))
     ]  # fmt: skip
-    assert verdict in histogram_findings(pa.Table.from_pylist(parts)).sentences[0]
+    assert verdict in histogram.findings(pa.Table.from_pylist(parts)).sentences[0]
 
 
 @pytest.mark.parametrize(
@@ -215,7 +216,7 @@ def test_two_trajectories(scale: float, verdict: str) -> None:
         for name, truth in (("X", 2.0), ("X′", 1.0))
         for noise in rng.laplace(size=2000)
     ]
-    assert verdict in trajectory_findings(pa.Table.from_pylist(rows)).sentences[0]
+    assert verdict in two_trajectories.findings(pa.Table.from_pylist(rows)).sentences[0]
 
 
 @pytest.mark.parametrize(("sampled", "where"), [(50.0, 0), (150.0, 1)])
@@ -235,6 +236,6 @@ def test_draws(sampled: float, where: int) -> None:
         for constants in ("paper", "sound")
         for learner, mechanism in (("ldp-psrl", "laplace"), *(("ldp-obi", m) for m in MECHANISMS))
     ]
-    found = draws_findings(pa.Table.from_pylist(rows))
+    found = draws.findings(pa.Table.from_pylist(rows))
     assert "LDP-PSRL beats LDP-OBI at ε = 0.2" in found.sentences[where]
     assert "LDP-PSRL" not in found.sentences[1 - where]

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ldprl.figures.randomizers.oracles import (
+from ldprl.figures.gallery.randomizers.oracles import (
     ORACLES,
     _best_field,
     direct,

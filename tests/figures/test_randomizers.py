@@ -9,11 +9,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ldprl.figures.common.style import _RULES
-from ldprl.figures.randomizers import findings
-from ldprl.figures.randomizers.measures import ONE_STATE, SEVERAL, VALUE, Map, Record
-from ldprl.figures.randomizers.oracles import SUBSETS
-from ldprl.figures.randomizers.sweep import CROWDED, SHOWN
+from ldprl.figures.curves import Row as Record
+from ldprl.figures.drawing import _RULES
+from ldprl.figures.gallery.randomizers import rivals, winners
+from ldprl.figures.gallery.randomizers.oracles import SUBSETS
+from ldprl.figures.gallery.randomizers.records import (
+    CROWDED,
+    ONE_STATE,
+    SEVERAL,
+    SHOWN,
+    VALUE,
+    Map,
+)
 from tests.cli.conftest import Run, run
 
 __all__ = ["run"]  # a fixture that tests ask for by name
@@ -22,8 +29,8 @@ __all__ = ["run"]  # a fixture that tests ask for by name
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a map with few places."""
-    from ldprl.figures.common.settings import Settings
-    from ldprl.figures.reproduce import RANDOMIZERS, reproduce
+    from ldprl.figures.reproduce import reproduce
+    from ldprl.figures.settings import Settings
 
     out = tmp_path_factory.mktemp("map") / "all"
     with pytest.MonkeyPatch.context() as patch:
@@ -34,8 +41,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "EPSILONS": (0.5, 2.0, 8.0, 20.0),
             "TIMED": (2,),
         }.items():
-            patch.setattr(f"ldprl.figures.randomizers.run.{name}", few)
-        reproduce([RANDOMIZERS], Settings(), out, workers=1)
+            patch.setattr(f"ldprl.figures.gallery.randomizers.records.{name}", few)
+        reproduce(["randomizers"], Settings(), out, workers=1)
     return out
 
 
@@ -73,30 +80,30 @@ def test_subset_selection_needs_as_many_users_as_itself(table: pa.Table) -> None
 
 
 def test_whether_another_oracle_wins(table: pa.Table) -> None:
-    assert "no other way" in findings.oracles(Map(table))
+    assert "no other way" in rivals.oracles(Map(table))
     better = changed(table, lambda r: 0.2 if r["randomizer"] == "Hadamard response" else 1)
-    assert "Hadamard response beats subset selection, by 4" in findings.oracles(better)
+    assert "Hadamard response beats subset selection, by 4" in rivals.oracles(better)
 
 
 def test_what_is_best_in_a_crowd(table: pa.Table) -> None:
-    assert ONE_STATE in findings.crowded(Map(table))
+    assert ONE_STATE in rivals.crowded(Map(table))
     worse = changed(table, lambda r: 1 if r["randomizer"] == SUBSETS.name else 9)
-    assert findings.crowded(worse) == f"It is so where {CROWDED}, too."
+    assert rivals.crowded(worse) == f"It is so where {CROWDED}, too."
 
 
 def test_where_several_answers_pay(table: pa.Table) -> None:
-    said = findings.several(Map(table))
+    said = winners.several(Map(table))
     assert f"from ε = 8 where {SHOWN} (there 1.50 times fewer" in said
     never = changed(table, lambda r: 9 if r["randomizer"] == SEVERAL else 1)
-    assert f"nowhere where {SHOWN}" in findings.several(never)
+    assert f"nowhere where {SHOWN}" in winners.several(never)
 
 
 def test_where_a_bit_of_the_value_would_be_better(table: pa.Table) -> None:
-    said = findings.values(Map(table))
+    said = winners.values(Map(table))
     assert "from 10 states on" in said
     assert "none of our learners asks for it" in said
     never = changed(table, lambda r: 99 if r["randomizer"] == VALUE else 1)
-    assert findings.values(never).endswith("tells less than the state everywhere.")
+    assert winners.values(never).endswith("tells less than the state everywhere.")
 
 
 def test_how_many_users_counters_need(table: pa.Table) -> None:
@@ -106,7 +113,7 @@ def test_how_many_users_counters_need(table: pa.Table) -> None:
         for place in known.places
         if place[2] <= 8
     ]
-    assert f"{min(usual):.2f} to" in findings.counters(known)
+    assert f"{min(usual):.2f} to" in winners.counters(known)
 
 
 def test_the_command_knows_the_name(run: Run, tmp_path: Path) -> None:

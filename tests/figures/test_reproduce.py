@@ -13,17 +13,19 @@ import pytest
 
 from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell
-from ldprl.figures.common.laboratory import Laboratory
-from ldprl.figures.common.settings import Settings
-from ldprl.figures.common.style import _RULES
-from ldprl.figures.common.work import Work, cost
-from ldprl.figures.reproduce import DRAWS, NAMES, figure_named, reproduce
+from ldprl.figures.drawing import _RULES
+from ldprl.figures.gallery import chapters, figure_named
+from ldprl.figures.laboratory import Laboratory
+from ldprl.figures.progress import Work, cost
+from ldprl.figures.reproduce import reproduce
+from ldprl.figures.settings import Settings
 from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.simulation.engine import Simulation
 from tests.cli.conftest import Run, run
 
 __all__ = ["run"]  # a fixture that tests ask for by name
 
+NAMES = (*chapters(), "draws")
 SMALL = Settings(episodes=400, runs=2, draws=1)
 
 
@@ -34,9 +36,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Laboratory, "simulate", _simulate_here)
         patch.setitem(_RULES, "savefig.dpi", 30)
-        patch.setattr("ldprl.figures.histogram.run.REPETITIONS", 20)
-        patch.setattr("ldprl.figures.two_trajectories.run.DRAWS", 200)
-        assert reproduce((*NAMES, DRAWS), SMALL, out, workers=1) == out / "report.html"
+        patch.setattr("ldprl.figures.gallery.histogram.REPETITIONS", 20)
+        patch.setattr("ldprl.figures.gallery.two_trajectories.DRAWS", 200)
+        assert reproduce(NAMES, SMALL, out, workers=1) == out / "report.html"
     return out
 
 
@@ -47,7 +49,7 @@ def _simulate_here(self: Any, cells: Sequence[Cell], workers: int, done: Any) ->
         done(cell, simulation)
 
 
-@pytest.mark.parametrize("name", [*NAMES, DRAWS])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_figure_writes_its_files(made: Path, name: str) -> None:
     assert pq.read_table(made / "data" / f"{name}.parquet").num_rows > 0
     pictures = sorted((made / "pictures").glob(f"{name}*"))
@@ -75,7 +77,7 @@ def test_the_report_needs_nothing_from_elsewhere(made: Path) -> None:
 def test_sections_lead_to_each_other(made: Path) -> None:
     report = (made / "report.html").read_text()
     targets = set(re.findall(r'href="#([^"]+)"', report))
-    assert targets == {*NAMES, DRAWS}
+    assert targets == set(NAMES)
 
 
 def test_what_is_on_disk_is_not_simulated_again(

@@ -16,6 +16,7 @@ from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import Json
 from ldprl.cli.show import show_json
 from ldprl.errors import InputError
+from ldprl.figures.gallery import figure_names
 
 _BETWEEN_LINES = 60.0
 """Seconds after which a log hears that there is still something going on."""
@@ -24,39 +25,37 @@ _BETWEEN_LINES = 60.0
 def reproduce(
     out: Annotated[
         Path,
-        typer.Option(metavar="DIR", help="Where all goes; a new folder, or one made before."),
+        typer.Option(metavar="DIR", help="Results folder: new, or one made by this command."),
     ],
     names: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[NAME…]",
-            help="regret, mechanisms, psrl, histogram, two-trajectories, hard-instance, table-1,"
-            " shuffle; or what comes after the paper: beyond, and randomizers, a map of them."
-            " \\[default: all of the paper]",
+            help=f"Of {', '.join(figure_names())}. \\[default: all of the paper]",
         ),
     ] = None,
     episodes: Annotated[
-        str, typer.Option(metavar="K", help="Users a run, one episode each.")
+        str, typer.Option(metavar="K", help="Users in each run, one episode each.")
     ] = "1e8",
     runs: Annotated[
         str | None,
-        typer.Option(metavar="N", help="Runs a curve. \\[default: 20; beyond: 1]"),
+        typer.Option(metavar="N", help="Runs of each curve. \\[default: 20; beyond: 1]"),
     ] = None,
     seed: Annotated[str, typer.Option(metavar="I", help="The same seed, the same result.")] = "0",
     draws: Annotated[
         str | None,
         typer.Option(
             metavar="N",
-            help="Look at N draws of the MDP instead: do the conclusions hang on it? With beyond,"
-            " how many it looks at. \\[default there: 20]",
+            help="Draws of the MDP, of draws and beyond; without NAME, draws is made, which shows"
+            " whether the conclusions depend on the MDP. \\[default: 20]",
         ),
     ] = None,
     epsilons: Annotated[
         str | None,
-        typer.Option(metavar="ε,…", help="Those of beyond. \\[default: 0.2,1,2,4,8,20]"),
+        typer.Option(metavar="ε,…", help="ε of beyond. \\[default: 0.2,1,2,4,8,20]"),
     ] = None,
     workers: Annotated[
-        str | None, typer.Option(metavar="N", help="Processes. \\[default: one a core]")
+        str | None, typer.Option(metavar="N", help="Processes. \\[default: one for each core]")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -66,22 +65,21 @@ def reproduce(
     else. What is finished is kept: after Ctrl-C the same command goes on where it was.
     """
     from ldprl.experiments.cells import StoppedError
-    from ldprl.figures.common.settings import Settings
-    from ldprl.figures.reproduce import BEYOND, DRAWS
+    from ldprl.figures.gallery import figure_named
     from ldprl.figures.reproduce import reproduce as make
+    from ldprl.figures.settings import Settings
 
-    chosen = names or []
-    beyond = chosen == [BEYOND]
-    if draws is not None and not beyond:
-        if chosen:
-            expected = f"no NAME but {BEYOND} beside it, and there is {chosen[0]!r}"
-            raise InputError("draws", draws, expected)
-        chosen = [DRAWS]
-    if epsilons is not None and not beyond:
-        raise InputError("epsilons", epsilons, f"nothing, or NAME to be {BEYOND}")
+    chosen = names or ([] if draws is None else ["draws"])
+    figures = [figure_named(name) for name in chosen]
+    for option, value in (("draws", draws), ("epsilons", epsilons)):
+        if value is not None and not (figures and all(option in one.options for one in figures)):
+            takers = [name for name in figure_names() if option in figure_named(name).options]
+            expected = f"no --{option}, or only these as NAME: {', '.join(takers)}"
+            raise InputError(option, value, expected)
+    usual_runs = max((one.runs for one in figures), default=Settings.runs)
     settings = Settings(
         episodes=count("episodes", episodes),
-        runs=count("runs", runs or ("1" if beyond else "20"), at_most=10**6),
+        runs=count("runs", runs or str(usual_runs), at_most=10**6),
         seed=count("seed", seed, at_least=0, at_most=2**63),
         draws=count("draws", draws or "20", at_most=10**4),
     )

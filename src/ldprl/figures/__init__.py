@@ -1,5 +1,4 @@
-"""Every figure and table of the paper: a folder each, with what is run, drawn and found.
+"""The figures and tables: those of the paper, and those that go beyond it.
 
-A folder holds ``sweep.py`` (what is varied), ``run.py`` (settings in, a table out), ``plot.py``
-(table in, pictures out) and ``findings.py`` (table in, sentences out). Read one, and you know all.
+Each module of :mod:`ldprl.figures.gallery` is one figure; the others are what they share.
 """

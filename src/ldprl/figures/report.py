@@ -1,4 +1,4 @@
-"""The report: what was run, what is seen, and how long it took."""
+"""The report: what was run, what it shows, and how long it took."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 
 import ldprl
-from ldprl.figures.common.figure import Figure, Findings, Grid
-from ldprl.figures.common.page import appendix, in_short, opening, page, section
-from ldprl.figures.common.settings import (
+from ldprl.figures.cells import LEAST_GAP, best_value, first_draw, gap
+from ldprl.figures.figure import Chapter, Grid
+from ldprl.figures.page import appendix, in_short, opening, page, section
+from ldprl.figures.sentences import listing, power
+from ldprl.figures.settings import (
     ALPHA,
     DELTA,
     EPSILONS,
@@ -19,26 +20,9 @@ from ldprl.figures.common.settings import (
     GROWTH,
     Settings,
 )
-from ldprl.figures.common.words import listing, power
-from ldprl.figures.common.worlds import LEAST_GAP, best_value, gap, world
 
 TITLE = "Local privacy in reinforcement learning: the experiments, run again"
 _AFTER = "Local privacy in reinforcement learning: beyond the paper"
-_LEAD_RANDOMIZERS = (
-    "How many users a service needs to know the value of an action, for ways to ask them that all"
-    " have the same ε: computed from the variance of a single report."
-)
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """A figure that has been made."""
-
-    figure: Figure
-    findings: Findings
-    pictures: Sequence[Path]
-    data: str
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -55,34 +39,18 @@ class Timing:
 
 def report(settings: Settings, chapters: Sequence[Chapter], timing: Timing) -> str:
     """Return the page."""
-    entries = [
-        (chapter.figure.name, chapter.figure.title, chapter.findings.sentences[0])
-        for chapter in chapters
-    ]
-    sections = [
-        section(
-            chapter.figure.name,
-            chapter.figure.title,
-            chapter.figure.place,
-            chapter.figure.question,
-            chapter.pictures,
-            chapter.findings,
-            chapter.data,
-        )
-        for chapter in chapters
-    ]
-    names = {chapter.figure.name for chapter in chapters}
-    of_the_paper = names - {"beyond", "randomizers"}
-    title, lead = (TITLE, _lead(settings)) if of_the_paper else (_AFTER, _lead_beyond(settings))
-    if names == {"randomizers"}:
-        lead = _LEAD_RANDOMIZERS
+    leads = [chapter.figure.lead for chapter in chapters]
+    # Where only figures beyond the paper are shown, the first one introduces the report.
+    beyond = leads[0] if all(leads) else None
+    title = _AFTER if beyond else TITLE
+    lead = beyond(settings) if beyond else _lead(settings)
     return page(
         title,
         [
             opening(title, f"{lead} {_effort(timing)}."),
-            in_short(entries),
-            *sections,
-            *([_choices(settings)] if of_the_paper else []),
+            in_short(chapters),
+            *(section(chapter) for chapter in chapters),
+            *([] if beyond else [_choices(settings)]),
             _timing(timing, chapters),
         ],
     )
@@ -97,16 +65,6 @@ def _effort(timing: Timing) -> str:
     return f"{fresh}, {timing.reused} had been before" if timing.reused else fresh
 
 
-def _lead_beyond(settings: Settings) -> str:
-    return (
-        "With the learners and randomizers of Garcelon, Perchet, Pike-Burke and Pirotta (2021),"
-        " regret under local privacy is still nearly linear after a million users. Here they stand"
-        " beside learners that know what the service knows, fed by reports that spend all of ε on"
-        f" one question; with {power(settings.episodes)} users a run and {settings.runs} runs a"
-        " curve."
-    )
-
-
 def _lead(settings: Settings) -> str:
     return (
         "Garcelon, Perchet, Pike-Burke and Pirotta (2021) study what regret costs when every"
@@ -118,7 +76,7 @@ def _lead(settings: Settings) -> str:
 
 
 def _choices(settings: Settings) -> str:
-    place = world()
+    draw = first_draw()
     rows = [
         ("episodes K, runs", f"{power(settings.episodes)}, {settings.runs}", "the paper: 10⁸, 20"),
         ("ε", listing([f"{epsilon:g}" for epsilon in EPSILONS]), "the paper"),
@@ -126,8 +84,8 @@ def _choices(settings: Settings) -> str:
         ("MDP", "RandomMDP, S = A = H = 2, Dirichlet(0.1), rewards in {0, 1}", "the paper"),
         (
             "which draw of it",
-            f"{place.name}: the first seed for which the best policy beats the worst by more than"
-            f" {LEAST_GAP:g} (V* = {best_value(place.mdp):.3g}, gap {gap(place.mdp):.3g})",
+            f"{draw.name}: the first seed for which the best policy beats the worst by more than"
+            f" {LEAST_GAP:g} (V* = {best_value(draw.mdp):.3g}, gap {gap(draw.mdp):.3g})",
             "ours; the paper does not say",
         ),
         ("start state", "uniform", "ours; the paper does not say"),
@@ -161,10 +119,7 @@ def _timing(timing: Timing, chapters: Sequence[Chapter]) -> str:
     rows = [
         ("simulating", f"{timing.simulating:.1f} s", f"{timing.simulated} curves"),
         ("of which compiling", f"{timing.compiling:.1f} s", "added up over processes"),
-        *(
-            (f"drawing {chapter.figure.name}", f"{chapter.seconds:.1f} s", "")
-            for chapter in chapters
-        ),
+        *((f"drawing {chapter.name}", f"{chapter.seconds:.1f} s", "") for chapter in chapters),
         ("all", f"{timing.total:.1f} s", ""),
     ]
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "matplotlib"))

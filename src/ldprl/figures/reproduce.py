@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import multiprocessing
 import os
@@ -15,32 +14,15 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ldprl.errors import InputError, one_of, whole_number
-from ldprl.figures.common.figure import Figure
-from ldprl.figures.common.laboratory import Laboratory
-from ldprl.figures.common.page import markdown
-from ldprl.figures.common.settings import Settings
-from ldprl.figures.common.style import save, style
-from ldprl.figures.common.work import Progress, Work, ordered
-from ldprl.figures.report import Chapter, Timing, report
-
-NAMES = (
-    "regret",
-    "mechanisms",
-    "psrl",
-    "histogram",
-    "two-trajectories",
-    "hard-instance",
-    "table-1",
-    "shuffle",
-)
-"""The figures and tables of the paper, in the order of the report."""
-DRAWS = "draws"
-"""The figure on other MDPs, which is made only when it is asked for."""
-BEYOND = "beyond"
-"""The figure on what comes after the paper; it takes long, and is made when it is asked for."""
-RANDOMIZERS = "randomizers"
-"""The map of randomizers, by formula; not in the paper either."""
+from ldprl.errors import InputError, whole_number
+from ldprl.figures.drawing import save, style
+from ldprl.figures.figure import Chapter
+from ldprl.figures.gallery import chapters, figure_named
+from ldprl.figures.laboratory import Laboratory
+from ldprl.figures.page import markdown
+from ldprl.figures.progress import Progress, Work, ordered
+from ldprl.figures.report import Timing, report
+from ldprl.figures.settings import Settings
 
 
 def reproduce(
@@ -58,37 +40,34 @@ def reproduce(
     Parameters
     ----------
     names
-        Some of :data:`NAMES`, :data:`DRAWS`, :data:`BEYOND` or :data:`RANDOMIZERS`; none of them
-        means all of :data:`NAMES`.
+        Figures of :mod:`ldprl.figures.gallery`; none of them means all of the paper's.
     settings
         Size of the simulations.
     out
         The folder: new, or one that this function made.
     workers
-        Processes that simulate; default: one a core.
+        Processes that simulate; default: one for each core.
     progress
-        Told what is going on.
+        Called as the work goes on.
     """
     started = time.perf_counter()
-    for name in names:
-        one_of("name", name, (*NAMES, DRAWS, BEYOND, RANDOMIZERS))
+    chosen = {name: figure_named(name) for name in names or chapters()}
     processes = whole_number("workers", os.cpu_count() if workers is None else workers, 1)
     _refuse_others(out)
-    figures = [figure_named(name) for name in dict.fromkeys(names or NAMES)]
     laboratory = Laboratory(settings, out / "data")
-    needed = {cell.identity: cell for figure in figures for cell in figure.cells(settings)}
+    needed = {cell.identity: cell for name in chosen for cell in figure_named(name).cells(settings)}
     missing = laboratory.missing(list(needed.values()))
-    work = Work(progress, missing, len(figures), processes)
+    work = Work(progress, missing, len(chosen), processes)
     laboratory.simulate(ordered(missing), processes, work.simulated)
     simulating = time.perf_counter() - started
     work.show(
         f"simulated {len(missing)} curves in {simulating:.0f} s; compiling took"
         f" {work.compiling:.0f} s on {processes} processes together"
     )
-    chapters = []
-    for chapter in _chapters(figures, settings, out, processes):
-        chapters.append(chapter)
-        work.drawn(chapter.figure.name)
+    made = []
+    for chapter in _chapters(list(chosen), settings, out, processes):
+        made.append(chapter)
+        work.drawn(chapter.name)
     timing = Timing(
         total=time.perf_counter() - started,
         simulating=simulating,
@@ -98,26 +77,20 @@ def reproduce(
         reused=len(needed) - len(missing),
     )
     page = out / "report.html"
-    _put(page, report(settings, chapters, timing).encode())
+    _put(page, report(settings, made, timing).encode())
     return page
 
 
-def figure_named(name: str) -> Figure:
-    """Return the figure that the command calls ``name``."""
-    figure: Figure = importlib.import_module(f"ldprl.figures.{name.replace('-', '_')}").FIGURE
-    return figure
-
-
 def _chapters(
-    figures: Sequence[Figure], settings: Settings, out: Path, processes: int
+    names: Sequence[str], settings: Settings, out: Path, processes: int
 ) -> Iterator[Chapter]:
-    """Make the figures on as many processes, and yield them in their order."""
-    arguments = ((figure.name, settings, out) for figure in figures)
-    if min(processes, len(figures)) == 1:
+    """Make the figures on several processes, and yield them in their order."""
+    arguments = ((name, settings, out) for name in names)
+    if min(processes, len(names)) == 1:
         yield from itertools.starmap(_chapter, arguments)
         return
     pool = ProcessPoolExecutor(
-        min(processes, len(figures)),
+        min(processes, len(names)),
         mp_context=multiprocessing.get_context("spawn"),
         # Ctrl-C reaches the whole group; what to do about it is the parent's decision.
         initializer=signal.signal,
@@ -133,21 +106,21 @@ def _chapters(
 def _chapter(name: str, settings: Settings, out: Path) -> Chapter:
     started = time.perf_counter()
     figure = figure_named(name)
-    table = figure.run(Laboratory(settings, out / "data"))
-    data = out / "data" / f"{figure.name}.parquet"
+    table = figure.make_table(Laboratory(settings, out / "data"))
+    data = out / "data" / f"{name}.parquet"
     _put_table(data, table)
     pictures = []
     with style():
         for end, picture in figure.plot(table).items():
-            stem = out / "pictures" / (f"{figure.name}-{end}" if end else figure.name)
+            stem = out / "pictures" / (f"{name}-{end}" if end else name)
             save(picture, stem)
             pictures.append(stem.with_name(stem.name + ".svg"))
     findings = figure.findings(table)
     if findings.grids:
         (out / "tables").mkdir(exist_ok=True)
-        _put(out / "tables" / f"{figure.name}.md", markdown(findings.grids).encode())
+        _put(out / "tables" / f"{name}.md", markdown(findings.grids).encode())
     seconds = time.perf_counter() - started
-    return Chapter(figure, findings, pictures, str(data.relative_to(out)), seconds)
+    return Chapter(name, figure, findings, pictures, str(data.relative_to(out)), seconds)
 
 
 def _refuse_others(out: Path) -> None:

@@ -1,0 +1,220 @@
+"""Figure 2 and the three of appendix F: which mechanism costs LDP-OBI least."""
+
+from __future__ import annotations
+
+import itertools
+
+import pyarrow as pa
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from ldprl.experiments.cells import Cell
+from ldprl.figures.cells import NamedMDP, first_draw, private
+from ldprl.figures.curves import Curve, curves_of, pick
+from ldprl.figures.drawing import QUIET, headline, panels, two_by_two
+from ldprl.figures.figure import Figure, Findings, Grid
+from ldprl.figures.names import CONSTANTS, MECHANISMS
+from ldprl.figures.sentences import at_epsilons, listing, mean_and_range, number, numbers
+from ldprl.figures.settings import BOTH_CONSTANTS, EPSILONS, Settings
+
+_COMPARED = ("laplace", "gaussian", "randomized-response", "bounded-noise")
+TIE = 0.05
+"""Mean regrets that differ by less than this share are called equal."""
+
+
+def cells(settings: Settings) -> list[Cell]:
+    """Return every curve of the figures."""
+    return cells_in(settings, first_draw())
+
+
+def cells_in(settings: Settings, at: NamedMDP) -> list[Cell]:
+    """Return LDP-OBI with each mechanism at each ε."""
+    return [
+        private(settings, at, "ldp-obi", mechanism, epsilon, constants)
+        for constants in BOTH_CONSTANTS
+        for epsilon in EPSILONS
+        for mechanism in _COMPARED
+    ]
+
+
+def findings(table: pa.Table) -> Findings:
+    """Return the report's sentences and tables."""
+    curves = curves_of(table)
+    paper, sound = (pick(curves, constants=name) for name in CONSTANTS)
+    sentences = [
+        reported_order(paper),
+        not_as_private(paper),
+        ranking(paper, "With the paper's constants"),
+        ranking(sound, "With sound constants, where every curve is private as claimed"),
+        variance_of_bounded_noise(paper),
+    ]
+    return Findings(sentences, [final_regrets(curves)])
+
+
+def reported_order(curves: list[Curve]) -> str:
+    """Say whether bounded noise is best and Laplace second, as the paper reports."""
+    held, almost = [], []
+    for epsilon in EPSILONS:
+        names = [curve.mechanism for curve in ordered(pick(curves, epsilon=epsilon))]
+        if names[:2] == ["bounded-noise", "laplace"]:
+            held.append(epsilon)
+        elif names[0] == "bounded-noise":
+            almost.append(epsilon)
+    bounded = pick(curves, mechanism="bounded-noise")
+    broken = [curve.epsilon for curve in bounded if not curve.as_claimed]
+    if len(held) == len(EPSILONS):
+        verdict = "holds at every ε"
+    elif held:
+        verdict = f"holds at {at_epsilons(held)} only"
+    else:
+        verdict = "holds at no ε here"
+    if almost:
+        verdict += f"; bounded noise is best, but Laplace not second, at {at_epsilons(almost)}"
+    if broken:
+        verdict += f" — and bounded noise is not private as claimed at {at_epsilons(broken)}"
+    return f"The order that the paper reports (bounded noise best, then Laplace) {verdict}."
+
+
+def not_as_private(curves: list[Curve]) -> str:
+    """Name the curves that are not as private as claimed."""
+    parts = [
+        f"{_title(curve)} at ε = {curve.epsilon:g}"
+        f" (δ = {curve.guaranteed_delta:.2g} where {curve.delta:g} is claimed)"
+        for curve in curves
+        if not curve.as_claimed
+    ]
+    if not parts:
+        return "Every curve is as private as claimed."
+    return f"Not private as claimed with the paper's constants: {listing(parts)}."
+
+
+def ranking(curves: list[Curve], setting: str) -> str:
+    """Return the order of the mechanisms at each ε; "≈" where means are within the tie."""
+    parts = []
+    for epsilon in EPSILONS:
+        order = ordered(pick(curves, epsilon=epsilon))
+        text = _title(order[0])
+        for before, curve in itertools.pairwise(order):
+            equal = curve.final <= before.final * (1 + TIE)
+            text += f" {'≈' if equal else '<'} {_title(curve)}"
+        parts.append(f"{text} at ε = {epsilon:g}")
+    return f"{setting}, regret is in the order {'; '.join(parts)}."
+
+
+def variance_of_bounded_noise(curves: list[Curve]) -> str:
+    """Say whether bounded noise has the widest band, as the paper reports."""
+    bounded = pick(curves, mechanism="bounded-noise")
+    wider = [
+        one.epsilon
+        for one in bounded
+        if one.spread
+        > max(other.spread for other in pick(curves, epsilon=one.epsilon) if other is not one)
+    ]
+    where = f"at {at_epsilons(wider)}" if wider else "at no ε"
+    agrees = "as the paper says" if len(wider) == len(EPSILONS) else "where the paper says always"
+    return (
+        f"Runs with bounded noise differ most from each other {where}, {agrees} (most minus least"
+        f" is {numbers(one.spread for one in bounded)} of the mean at {at_epsilons(EPSILONS)})."
+    )
+
+
+def ordered(curves: list[Curve]) -> list[Curve]:
+    """Return the curves from the least regret to the most."""
+    return sorted(curves, key=lambda curve: curve.final)
+
+
+def final_regrets(curves: list[Curve]) -> Grid:
+    """Return the regret after the last episode and the exact δ, of every curve."""
+    rows = [
+        (
+            CONSTANTS[curve.constants],
+            f"{curve.epsilon:g}",
+            _title(curve),
+            *mean_and_range(curve),
+            f"{curve.delta:g}",
+            number(curve.guaranteed_delta),
+            "yes" if curve.as_claimed else "no",
+        )
+        for curve in curves
+    ]
+    heads = (
+        "constants", "ε", "mechanism", "mean", "least", "most", "δ claimed", "δ exact",
+        "private as claimed",
+    )  # fmt: skip
+    return Grid("Regret after the last episode", heads, rows)
+
+
+def plot(table: pa.Table) -> dict[str, Picture]:
+    """Return the summary and one picture for each ε."""
+    curves = curves_of(table)
+    by_epsilon = {
+        f"epsilon-{epsilon:g}": two_by_two(
+            pick(curves, epsilon=epsilon), _look, f"LDP-OBI with each mechanism, ε = {epsilon:g}"
+        )
+        for epsilon in EPSILONS
+    }
+    return {"summary": _summary(curves), **by_epsilon}
+
+
+def _look(curve: Curve) -> tuple[str, str]:
+    name, colour = MECHANISMS[curve.mechanism]
+    return name + _privacy_note(curve), colour if curve.as_claimed else QUIET
+
+
+def _summary(curves: list[Curve]) -> Picture:
+    picture, ((*axes,),) = panels(1, len(CONSTANTS), width=5.6, height=4.6)
+    height = len(_COMPARED) + 1.2
+    for panel, (constants, title) in zip(axes, CONSTANTS.items(), strict=True):
+        for group, epsilon in enumerate(EPSILONS):
+            for place, mechanism in enumerate(_COMPARED):
+                chosen = pick(curves, constants=constants, epsilon=epsilon, mechanism=mechanism)
+                for curve in chosen:
+                    _range(panel, curve, -(group * height + place))
+        panel.set_title(title)
+        panel.set_yticks(
+            [-(group * height + 1.5) for group in range(len(EPSILONS))],
+            [f"ε = {epsilon:g}" for epsilon in EPSILONS],
+            fontsize=12,
+        )
+        panel.tick_params(axis="y", length=0, pad=10)
+        panel.spines["left"].set_visible(False)
+        panel.grid(visible=False, axis="y")
+        panel.grid(visible=True, axis="x")
+        panel.set_xlim(0, 1.6 * max(curve.last.max() for curve in curves))
+        panel.xaxis.set_major_locator(MaxNLocator(5))
+        panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+        panel.set_xlabel("regret after the last episode: mean, least and most")
+    headline(picture, "Which mechanism costs LDP-OBI least?")
+    return picture
+
+
+def _range(panel: Axes, curve: Curve, row: float) -> None:
+    last = curve.last
+    _, colour = _look(curve)
+    fill = colour if curve.as_claimed else "white"
+    panel.plot([last.min(), last.max()], [row, row], color=colour, linewidth=3, alpha=0.35)
+    panel.plot(last.mean(), row, "o", color=colour, markerfacecolor=fill, markersize=7)
+    panel.annotate(
+        _title(curve) + _privacy_note(curve).replace("\n", ", "), (last.max(), row), (9, 0),
+        textcoords="offset points", va="center", fontsize=9, color=colour,
+    )  # fmt: skip
+
+
+def _privacy_note(curve: Curve) -> str:
+    return "" if curve.as_claimed else f"\nnot private: δ = {curve.guaranteed_delta:.2g}"
+
+
+def _title(curve: Curve) -> str:
+    return MECHANISMS[curve.mechanism][0]
+
+
+FIGURE = Figure(
+    title="Which noise costs least",
+    place="Figure 2 and the figures of appendix F",
+    question="Is bounded noise the best mechanism, and is it private?",
+    cells=cells,
+    plot=plot,
+    findings=findings,
+    chapter=2,
+)

@@ -1,0 +1,95 @@
+"""The figure of appendix G: LDP-PSRL by itself."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from matplotlib.figure import Figure as Picture
+
+from ldprl.experiments.cells import Cell
+from ldprl.figures.cells import baseline, first_draw, private
+from ldprl.figures.curves import Curve, curves_of, pick
+from ldprl.figures.drawing import EPSILON_COLOURS, two_by_two
+from ldprl.figures.figure import Figure, Findings
+from ldprl.figures.names import LEARNERS
+from ldprl.figures.sentences import (
+    NEAR_LINEAR,
+    beside_sound,
+    learning,
+    listing,
+    near_linear,
+    number,
+)
+from ldprl.figures.settings import BOTH_CONSTANTS, EPSILONS, Settings
+
+
+def cells(settings: Settings) -> list[Cell]:
+    """Return LDP-PSRL at each ε, with PSRL beside it."""
+    draw = first_draw()
+    found = []
+    for constants in BOTH_CONSTANTS:
+        for epsilon in EPSILONS:
+            found.append(private(settings, draw, "ldp-psrl", "laplace", epsilon, constants))
+        found.append(baseline(settings, draw, "psrl", constants))
+    return found
+
+
+def findings(table: pa.Table) -> Findings:
+    """Return the report's sentences."""
+    learners = pick(curves_of(table), learner="ldp-psrl")
+    paper = pick(learners, constants="paper")
+    sentences = [
+        stuck(paper),
+        learning(paper),
+        near_linear(pick(paper, epsilon=min(EPSILONS))),
+        widest_band(paper),
+        beside_sound(learners),
+    ]
+    return Findings(sentences)
+
+
+def stuck(curves: list[Curve]) -> str:
+    """Say how many runs have settled on a policy that is not optimal."""
+    counts = [sum(power >= NEAR_LINEAR for power in curve.exponents) for curve in curves]
+    runs = len(curves[0].regret)
+    if not any(counts):
+        return "No run is stuck: over the last factor of ten the regret of none is almost linear."
+    parts = [
+        f"{count} at ε = {curve.epsilon:g}" for count, curve in zip(counts, curves, strict=True)
+    ]
+    return (
+        f"Of {runs} runs, {listing(parts)} are stuck with a policy that is not optimal: over the"
+        " last factor of ten their regret is almost linear. The prior, inflated against the noise,"
+        " has λ₀ of order √K/ε at μ₀ = 0: an action that lost early is never sampled as good again."
+    )
+
+
+def widest_band(curves: list[Curve]) -> str:
+    """Say how much runs differ: one sampled model serves all users until the next plan."""
+    parts = [
+        f"{number(float(last.max() / max(last.min(), 1e-12)))} at ε = {curve.epsilon:g}"
+        for curve in curves
+        for last in [curve.last]
+    ]
+    return f"The worst run's regret over the best run's: {listing(parts)}."
+
+
+def plot(table: pa.Table) -> dict[str, Picture]:
+    """Return a picture with a row for each kind of constants."""
+    return {"": two_by_two(curves_of(table), _look, "LDP-PSRL with Laplace noise")}
+
+
+def _look(curve: Curve) -> tuple[str, str]:
+    if curve.mechanism == "none":
+        return LEARNERS[curve.learner]
+    return f"ε = {curve.epsilon:g}", EPSILON_COLOURS[curve.epsilon]
+
+
+FIGURE = Figure(
+    title="Posterior sampling under privacy",
+    place="Figure of appendix G",
+    question="How does LDP-PSRL's regret depend on ε?",
+    cells=cells,
+    plot=plot,
+    findings=findings,
+    chapter=3,
+)

@@ -1,0 +1,135 @@
+"""Figure 1: what local privacy costs an optimistic learner and a sampling one."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from matplotlib.figure import Figure as Picture
+
+from ldprl.experiments.cells import Cell
+from ldprl.figures.cells import NamedMDP, baseline, first_draw, private
+from ldprl.figures.curves import Curve, curves_of, pick
+from ldprl.figures.drawing import Label, draw_band, finish, headline, panels
+from ldprl.figures.figure import Figure, Findings, Grid
+from ldprl.figures.names import CONSTANTS, LEARNERS
+from ldprl.figures.sentences import (
+    at_epsilons,
+    beside_sound,
+    learning,
+    listing,
+    mean_and_range,
+    near_linear,
+    numbers,
+)
+from ldprl.figures.settings import BOTH_CONSTANTS, EPSILONS, Settings
+
+
+def cells(settings: Settings) -> list[Cell]:
+    """Return every curve of the figure."""
+    return cells_in(settings, first_draw())
+
+
+def cells_in(settings: Settings, at: NamedMDP) -> list[Cell]:
+    """Return the learners at each ε, with the paper's constants and with sound ones."""
+    found = []
+    for constants in BOTH_CONSTANTS:
+        for learner in ("ldp-obi", "ldp-psrl"):
+            for epsilon in EPSILONS:
+                found.append(private(settings, at, learner, "laplace", epsilon, constants))
+        found += [baseline(settings, at, learner, constants) for learner in ("ucb-vi", "psrl")]
+    return found
+
+
+def findings(table: pa.Table) -> Findings:
+    """Return the report's sentences and tables."""
+    curves = curves_of(table)
+    paper = pick(curves, constants="paper")
+    optimist = pick(paper, learner="ldp-obi")
+    sampler = pick(paper, learner="ldp-psrl")
+    sentences = [
+        sampling_against_optimism(optimist, sampler),
+        near_linear(pick(optimist + sampler, epsilon=min(EPSILONS))),
+        learning(optimist + sampler),
+        price_of_privacy(optimist, pick(paper, mechanism="none")),
+        beside_sound(pick(curves, mechanism="laplace")),
+    ]
+    return Findings(sentences, [final_regrets(curves)])
+
+
+def sampling_against_optimism(optimist: list[Curve], sampler: list[Curve]) -> str:
+    """Say whether LDP-PSRL "performs slightly better than" LDP-OBI."""
+    ratios = [one.final / other.final for one, other in zip(optimist, sampler, strict=True)]
+    epsilons = [curve.epsilon for curve in sampler]
+    lost = [epsilon for epsilon, ratio in zip(epsilons, ratios, strict=True) if ratio <= 1]
+    if lost:
+        verdict = f"does not hold at {at_epsilons(lost)}"
+    else:
+        verdict = "holds, and says too little" if max(ratios) > 2 else "holds"
+    return (
+        f"LDP-OBI has {numbers(ratios)} times the regret of LDP-PSRL at {at_epsilons(epsilons)}:"
+        f" the paper's “LDP-PSRL performs slightly better” {verdict}."
+    )
+
+
+def price_of_privacy(optimist: list[Curve], baselines: list[Curve]) -> str:
+    """Compare LDP-OBI with learners that see everything."""
+    parts = [
+        f"{numbers(curve.final / max(baseline.final, 1e-12) for curve in optimist)} times that of"
+        f" {LEARNERS[baseline.learner][0]}"
+        for baseline in baselines
+    ]
+    epsilons = at_epsilons([curve.epsilon for curve in optimist])
+    return f"What privacy costs: at {epsilons}, LDP-OBI's regret is {listing(parts)}."
+
+
+def final_regrets(curves: list[Curve]) -> Grid:
+    """Return the regret after the last episode, of every curve."""
+    rows = [
+        (
+            LEARNERS[curve.learner][0],
+            "none" if curve.mechanism == "none" else f"{curve.epsilon:g}",
+            CONSTANTS[curve.constants],
+            *mean_and_range(curve),
+            f"{curve.exponent:.2f}",
+        )
+        for curve in curves
+    ]
+    heads = ("learner", "ε", "constants", "mean", "least", "most", "grows like k to the")
+    return Grid("Regret after the last episode", heads, rows)
+
+
+def plot(table: pa.Table) -> dict[str, Picture]:
+    """Return a picture for the paper's constants and one for sound ones."""
+    curves = curves_of(table)
+    return {name: _picture(pick(curves, constants=name), name) for name in CONSTANTS}
+
+
+def _picture(curves: list[Curve], constants: str) -> Picture:
+    """Draw a column for each ε: cumulative regret above, regret per episode below."""
+    picture, axes = panels(2, len(EPSILONS))
+    for column, epsilon in enumerate(EPSILONS):
+        shown = [curve for curve in curves if curve.epsilon in (epsilon, float("inf"))]
+        for row, per_step in enumerate((False, True)):
+            panel = axes[row][column]
+            ends = [
+                Label(draw_band(panel, curve, colour, per_step=per_step), title, colour)
+                for curve in shown
+                for title, colour in [LEARNERS[curve.learner]]
+            ]
+            finish(panel, ends, per_step=per_step)
+        axes[0][column].set_title(f"ε = {epsilon:g}")
+        axes[1][column].set_xlabel("episodes k")
+    axes[0][0].set_ylabel("cumulative regret $R_k$")
+    axes[1][0].set_ylabel("regret per episode $R_k/k$")
+    headline(picture, f"Regret with Laplace noise, {CONSTANTS[constants]}")
+    return picture
+
+
+FIGURE = Figure(
+    title="What privacy costs",
+    place="Figure 1",
+    question="How does regret grow under ε-LDP, and does LDP-PSRL beat LDP-OBI?",
+    cells=cells,
+    plot=plot,
+    findings=findings,
+    chapter=1,
+)
