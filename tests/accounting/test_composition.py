@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 
@@ -20,7 +18,6 @@ from ldprl.accounting.composition import (
     Budget,
     Number,
     composed_epsilon,
-    fits,
     spent_together,
     worst_pairs,
 )
@@ -42,9 +39,6 @@ def test_decimals_add_up_exactly() -> None:
     assert 0.1 + 0.2 > 0.3, "floats do not"
     tenths = [Budget(0.1), Budget("0.2")]
     assert spent_together(tenths).epsilon == 0.3
-    assert fits(tenths, Budget(0.3))
-    assert fits([Budget(1, 0.1), Budget(1, 0.2)], Budget(2, Decimal("0.3")))
-    assert not fits([*tenths, Budget("1e-30")], Budget(0.3))
     assert Budget(Fraction(1, 3)) == Budget("1/3")
 
 
@@ -121,16 +115,6 @@ def test_without_delta_only_the_sum_is_known() -> None:
 def test_hopeless_reports_are_added_up() -> None:
     assert spent_together([Budget(50)] * 300, 1e-6).epsilon == 15000
     assert spent_together([Budget(1e5), Budget(0.1)], 1e-6).epsilon == 100000.1
-
-
-def test_a_budget_with_delta_admits_more_reports_than_the_sum_does() -> None:
-    """Twice as many at least, and not a single one more than the composed ε allows."""
-    assert fits([Budget("0.1")] * 50, Budget(5))
-    assert not fits([Budget("0.1")] * 51, Budget(5))
-    budget = Budget(5, "1e-6")
-    refused = bisect_left(range(200), True, key=lambda n: not fits([Budget("0.1")] * n, budget))
-    assert 100 < refused < 199
-    assert spent_together([Budget("0.1")] * refused, "1e-6").epsilon > 5
 
 
 def test_a_mechanisms_own_losses_cost_no_more_than_the_worst_of_its_epsilon() -> None:

@@ -93,7 +93,7 @@ def test_a_budget_is_kept_to_the_last_decimal(path: Path) -> None:
     message = str(refused.value)
     assert message.startswith("guarantee = '(ε = 0.0001, δ = 0)': expected no more than is left")
     assert "ε = 0.3, δ = 0" in message
-    assert "2 reports have spent ε = 0.3" in message
+    assert "2 reports add up to ε = 0.3" in message
     assert len(ledger.entries()) == 2, "what is refused is not spent"
 
 

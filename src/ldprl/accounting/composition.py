@@ -1,9 +1,10 @@
 """What several reports of one user cost together.
 
-Basic composition adds up: Σε, Σδ, in exact rational arithmetic. For many reports the composition of
-privacy-loss distributions gives a far smaller ε at a small δ; both are sound, so the better counts.
-Later reports may depend on earlier ones, as policies do: pairs that dominate compose adaptively
-(Zhu, Dong & Wang 2022).
+Basic composition adds up: Σε, Σδ, in exact rational arithmetic. For many reports of one cost the
+composition of privacy-loss distributions gives a far smaller ε at a small δ; both are sound, so the
+smaller counts. Later reports may depend on earlier ones, as policies do: pairs that dominate
+compose adaptively (Zhu, Dong & Wang 2022). Their *costs* are taken as fixed in advance. Where a
+service may choose the next cost after seeing a report, :mod:`ldprl.accounting.filter` decides.
 """
 
 from __future__ import annotations
@@ -64,7 +65,11 @@ class Spent:
 
 
 def spent_together(costs: Sequence[Budget], delta: Number | None = None) -> Spent:
-    """Return what reports of these costs come to at ``delta``, by default at the sum of theirs."""
+    """Return what reports of these costs come to at ``delta``, by default at the sum of theirs.
+
+    Unequal costs are added up, since they may have been chosen one after the other; of equal ones
+    the number is taken as fixed in advance.
+    """
     epsilon_sum, delta_sum = _sums(costs)
     if delta is None:
         level = min(delta_sum, Fraction(1))
@@ -72,21 +77,16 @@ def spent_together(costs: Sequence[Budget], delta: Number | None = None) -> Spen
         level = _exact("delta", delta)
         probability("delta", float(level), zero=True)
     by_sum = float(epsilon_sum) if delta_sum <= level < 1 else math.inf
-    by_losses = composed_epsilon(worst_pairs(costs), float(level)) if costs else 0.0
+    if len(set(costs)) > 1:
+        by_losses = math.inf
+    else:
+        by_losses = composed_epsilon(worst_pairs(costs), float(level)) if costs else 0.0
     return Spent(len(costs), min(by_sum, by_losses), float(level), epsilon_sum, delta_sum)
 
 
 def _sums(costs: Sequence[Budget]) -> tuple[Fraction, Fraction]:
     zero = Fraction(0)
     return sum((c.epsilon for c in costs), zero), sum((c.delta for c in costs), zero)
-
-
-def fits(costs: Sequence[Budget], budget: Budget) -> bool:
-    """Say whether reports of these costs stay within ``budget``, by sums or by their losses."""
-    epsilon_sum, delta_sum = _sums(costs)
-    if epsilon_sum <= budget.epsilon and delta_sum <= budget.delta:
-        return True
-    return spent_together(costs, budget.delta).epsilon < float(budget.epsilon)
 
 
 def worst_pairs(costs: Sequence[Budget]) -> list[LossPair]:

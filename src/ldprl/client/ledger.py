@@ -37,7 +37,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from ldprl.accounting.composition import Budget, Number, Spent, fits, spent_together
+from ldprl.accounting.composition import Budget, Number, Spent, spent_together
+from ldprl.accounting.filter import admits
 from ldprl.errors import InputError
 from ldprl.mechanisms.mechanism import Guarantee
 
@@ -75,7 +76,9 @@ class Ledger:
     path
         The file; it is made, readable by its owner alone, with the first report.
     budget
-        What all reports together may cost. None allows one report for each deployment.
+        What all reports together may cost, even if a service chooses each deployment's ε after
+        seeing earlier reports (:mod:`ldprl.accounting.filter`). None allows one report for each
+        deployment.
     """
 
     def __init__(self, path: str | os.PathLike[str], budget: Budget | None = None) -> None:
@@ -143,7 +146,8 @@ class Ledger:
     def spent(self, delta: Number | None = None) -> Spent:
         """Return what all reports cost together at ``delta``, by default at the sum of theirs.
 
-        Of the past only each report's (ε, δ) is known, so the worst mechanism with it is assumed.
+        Of the past only each report's (ε, δ) is known, so the worst mechanism with it is assumed;
+        see :func:`~ldprl.accounting.composition.spent_together` for what else is.
         """
         return spent_together([entry.cost for entry in self.entries()], delta)
 
@@ -177,10 +181,11 @@ class Ledger:
         if before is not None and self.budget is None:
             raise InputError("budget", None, "a budget, where a deployment is to get a further one")
         costs = [entry.cost for entry in entries]
-        if self.budget is not None and not fits([*costs, cost], self.budget):
-            spent = spent_together(costs, self.budget.delta)
+        if self.budget is not None and not admits([*costs, cost], self.budget):
+            spent = spent_together(costs)
             expected = f"no more than is left of the budget {self.budget}: {spent.reports} reports"
-            expected += f" have spent ε = {spent.epsilon:.10g} at its δ"
+            expected += f" add up to ε = {float(spent.basic_epsilon):.10g}"
+            expected += f" and δ = {float(spent.basic_delta):.10g}"
             raise InputError("guarantee", str(cost), expected)
 
     @contextmanager
