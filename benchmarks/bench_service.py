@@ -91,7 +91,7 @@ def _address(process: subprocess.Popen[str], log: Path) -> str:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         for line in log.read_text(encoding="utf-8").splitlines():
-            if line.startswith("serving "):
+            if " serving " in line:
                 return line.split()[-1]
         time.sleep(0.05)
     raise RuntimeError(log.read_text(encoding="utf-8"))

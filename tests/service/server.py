@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -115,9 +116,8 @@ class Server(Client):
         process, log = launch(*options, "--port", "0", *unlimited, admin=admin, program=program)
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
-            for line in log.text().splitlines():
-                if line.startswith("serving "):
-                    return cls(process, log, line.split()[-1]).ready()
+            if found := re.search(r"serving .* at (http://[^\s\"]+)\"?}?\n", log.text()):
+                return cls(process, log, found[1]).ready()
             if process.poll() is not None:
                 break
             time.sleep(0.05)

@@ -64,7 +64,7 @@ def admitted(service: Service, count: int, seed: int = 0) -> list[Admitted]:
 
 
 def again(service: Service) -> Planner:
-    return Planner(service.store, service.deployment, service.board, lambda: 0.0)
+    return Planner(service.store, service.deployment, service.board, service.metrics, lambda: 0.0)
 
 
 def test_a_plan_is_made_when_the_epoch_ends_and_not_before(service: Service) -> None:

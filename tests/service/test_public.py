@@ -57,7 +57,7 @@ def test_metrics_are_prometheus_text(server: Server) -> None:
     assert float(values['ldprl_commit_seconds_bucket{le="+Inf"}']) >= 1
     assert values["ldprl_plan_version"] == "1"
     for line in text.splitlines():
-        assert re.fullmatch(r'# (HELP|TYPE) .+|\w+(\{\w+="[^"]*"\})? [-+.\w]+', line)
+        assert re.fullmatch(r'# (HELP|TYPE) .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [-+.\w]+', line)
 
 
 def test_every_answer_forbids_what_it_need_not_do(server: Server) -> None:

@@ -20,7 +20,9 @@ def serve(
     database: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="sqlite:///PATH or postgresql://…; default: NAME.sqlite here."
+            metavar="URL",
+            envvar="LDPRL_DATABASE",
+            help="sqlite:///PATH or postgresql://…; default: NAME.sqlite here.",
         ),
     ] = None,
     host: Annotated[str, typer.Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
@@ -44,8 +46,15 @@ def serve(
         ),
     ] = None,
     access_log: Annotated[
-        bool, typer.Option("--access-log", help="Log requests with addresses; off by default.")
+        bool,
+        typer.Option("--access-log", help="Log requests, without addresses; off by default."),
     ] = False,
+    log: Annotated[
+        str,
+        typer.Option(
+            metavar="text|json", envvar="LDPRL_LOG", help="How log lines on stderr are written."
+        ),
+    ] = "text",
 ) -> None:
     """Collect reports, learn from them, hand out policies: the service itself.
 
@@ -78,6 +87,7 @@ def serve(
         count("port", port, 0, 65535),
         workers=count("workers", workers, 1, 256),
         access_log=access_log,
+        log_format=log,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -16,6 +17,7 @@ from ldprl.learning.learner import Learner
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.board import Board
 from ldprl.service.causes import DelayedError
+from ldprl.service.metrics import Metrics
 from ldprl.service.plans import alphabets, plan_text, sums_digest
 from ldprl.service.statistics import Decoder
 from ldprl.service.store.protocol import Store, StoredPlan, Sum, Totals
@@ -44,11 +46,17 @@ class Planner:
     """
 
     def __init__(
-        self, store: Store, deployment: Deployment, board: Board, clock: Callable[[], float]
+        self,
+        store: Store,
+        deployment: Deployment,
+        board: Board,
+        metrics: Metrics,
+        clock: Callable[[], float],
     ) -> None:
         self._store = store
         self._deployment = deployment
         self._board = board
+        self._metrics = metrics
         self._clock = clock
         self._learner = learner_of(deployment)
         self._decoder = Decoder(store, deployment)
@@ -95,6 +103,7 @@ class Planner:
         return totals.users >= self._deployment.next_plan_at(view.current.users)
 
     def _publish(self, version: int) -> None:
+        started = time.perf_counter()
         sums = self._store.sums()
         plan = self.plan(sums, version)
         stored = StoredPlan(
@@ -106,7 +115,11 @@ class Planner:
         )
         lengths = [one.length for one in alphabets(plan, self._deployment)]
         self._store.publish(stored, lengths)
-        _log.info("version %d is in force, made from %d reports", version, stored.users)
+        seconds = time.perf_counter() - started
+        self._metrics.plans.observe(seconds)
+        _log.info(
+            "version %d is in force, made from %d reports in %.3g s", version, stored.users, seconds
+        )
 
     def _run(self) -> None:
         pause = _EVERY

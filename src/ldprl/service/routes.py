@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from ldprl.protocol.messages import REPORT_ID
 from ldprl.service.answers import HEADERS, answer, problem
+from ldprl.service.gauges import gauges
 from ldprl.service.openapi import document
 from ldprl.service.plans import Edition, edition
 from ldprl.service.service import Service
@@ -22,6 +23,8 @@ from ldprl.service.view_data import dashboard, status
 _FOR_EVER = "public, max-age=31536000, immutable"
 _LARGEST = 2**53
 _DASHBOARD_SECONDS = 2.0
+_LEARNING_SECONDS = 60.0
+"""How old the learning figures in /metrics may be: they cost as much as the dashboard."""
 _KEPT_EDITIONS = 8
 """How many expired versions stay in memory: each costs its plan in JSON, several times over."""
 
@@ -104,13 +107,9 @@ class Routes:
 
     async def metrics(self, request: Request) -> Response:
         """Return counters as Prometheus reads them."""
-        service, view = self._service, self._service.board.view
-        text = service.metrics.text(
-            waiting=service.committer.waiting,
-            version=view.current.version if view else 0,
-            users=view.totals.users if view else 0,
-            healthy=service.board.healthy,
-        )
+        known = self._dashboard.latest(_LEARNING_SECONDS)
+        progress = None if known is None else known["progress"]
+        text = self._service.metrics.text(gauges(self._service, progress))
         return Response(text, 200, HEADERS, "text/plain; version=0.0.4")
 
     async def openapi(self, request: Request) -> Response:

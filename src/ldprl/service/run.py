@@ -15,18 +15,27 @@ from ldprl.errors import InputError
 from ldprl.service.app import App
 from ldprl.service.causes import DelayedError
 from ldprl.service.connection import Connection
+from ldprl.service.logs import configure_logs
 from ldprl.service.service import Service
 from ldprl.service.settings import Settings
 from ldprl.service.store.protocol import without_password
+from ldprl.service.watch import Watch
 from ldprl.service.workers import supervise
 
 # Threads hand the interpreter over this often: the committer must not wait long for it.
 _SWITCH_SECONDS = 0.0005
 _GRACE_SECONDS = 20
+_log = logging.getLogger("ldprl.service")
 
 
 def serve(
-    settings: Settings, host: str, port: int, *, workers: int = 1, access_log: bool = False
+    settings: Settings,
+    host: str,
+    port: int,
+    *,
+    workers: int = 1,
+    access_log: bool = False,
+    log_format: str = "text",
 ) -> None:
     """Serve until told to stop (SIGTERM or SIGINT); what was accepted is answered first.
 
@@ -39,27 +48,29 @@ def serve(
     workers
         How many processes.
     access_log
-        Whether to log requests, with the addresses that they came from.
+        Whether to log requests: method, route, status and duration.
+    log_format
+        ``text`` or ``json``.
     """
     if workers > 1 and settings.database.startswith("sqlite"):
         expected = "1 with SQLite; give --database postgresql://… for several processes"
         raise InputError("workers", workers, expected)
+    configure_logs(log_format)
     listening = _listen(host, port)
     # Opened before anything starts, so that what is wrong with it is said in one line.
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s: %(message)s")
     service = _open(settings)
     address = "http://{}:{}".format(*listening.getsockname()[:2])
-    print(f"serving {settings.deployment.name!r} at {address}", file=sys.stderr, flush=True)
+    _log.info("serving %r at %s", settings.deployment.name, address)
     if workers > 1:
         service.store.close()
-        supervise(functools.partial(_work, settings, listening, access_log), workers)
+        supervise(functools.partial(_work, settings, listening, access_log, log_format), workers)
     else:
         _run(service, listening, access_log)
 
 
-def _work(settings: Settings, listening: socket.socket, access_log: bool) -> None:
+def _work(settings: Settings, listening: socket.socket, access_log: bool, log_format: str) -> None:
     """Be one of several processes."""
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s: %(message)s")
+    configure_logs(log_format)
     _run(_open(settings), listening, access_log)
 
 
@@ -69,13 +80,13 @@ def _run(service: Service, listening: socket.socket, access_log: bool) -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     config = uvicorn.Config(
-        App(service),
+        Watch(App(service), service.metrics, access_log),
         loop="uvloop",
         http=Connection,
         ws="none",
         lifespan="on",
-        log_level="info" if access_log else "warning",
-        access_log=access_log,
+        log_config=None,
+        access_log=False,
         server_header=False,
         date_header=False,
         timeout_keep_alive=30,

@@ -30,7 +30,7 @@ class Service:
         self.store = open_store(settings.database, self.deployment)
         self.board = Board(self.store, self.deployment, clock)
         self.decoder = Decoder(self.store, self.deployment)
-        self.planner = Planner(self.store, self.deployment, self.board, clock)
+        self.planner = Planner(self.store, self.deployment, self.board, self.metrics, clock)
         self.committer = Committer(self.store, self.metrics, settings.queue)
         self.intake = Intake(
             self.deployment, self.store.secret, self.board, self.committer, self.metrics

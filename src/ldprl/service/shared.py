@@ -26,6 +26,14 @@ class Shared:
             self._task = asyncio.create_task(self._run())
         return await asyncio.shield(self._task)
 
+    def latest(self, seconds: float) -> Any:
+        """Return the last result at once, None at first; an older one is made anew meanwhile."""
+        if self._task is None and time.monotonic() - self._made >= seconds:
+            self._task = asyncio.create_task(self._run())
+            # Nobody waits for it: whoever asks with get() is told what went wrong.
+            self._task.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return self._result
+
     async def _run(self) -> Any:
         try:
             result = await asyncio.to_thread(self._make)

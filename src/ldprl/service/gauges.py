@@ -1,0 +1,41 @@
+"""The service's present state and how far learning has come, as numbers for Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ldprl.service.metrics import Gauge
+from ldprl.service.service import Service
+
+_LEARNING = {
+    "settled": ("ldprl_settled_share", "Share of decisions that are settled."),
+    "value": ("ldprl_expected_return", "Return of the best policy known, median of the belief."),
+    "low": ("ldprl_expected_return_low", "The same, 5% quantile of the belief."),
+    "high": ("ldprl_expected_return_high", "The same, 95% quantile of the belief."),
+    "loss": ("ldprl_expected_loss", "What the best policy of a drawn model would add, on average."),
+}
+"""The dashboard's ``progress``, and the gauge that each number of it is."""
+
+
+def gauges(service: Service, progress: Mapping[str, float] | None) -> list[Gauge]:
+    """Return the gauges; those of learning are missing until ``progress`` has been computed."""
+    view = service.board.view
+    found = [
+        Gauge("ldprl_healthy", "Whether the database answers.", int(service.board.healthy)),
+        Gauge(
+            "ldprl_waiting_reports", "Reports that wait for a commit.", service.committer.waiting
+        ),
+    ]
+    if view is not None:
+        users, current = view.totals.users, view.current
+        next_plan = service.deployment.next_plan_at(current.users)
+        found += [
+            Gauge("ldprl_users", "Reports counted, by all servers together.", users),
+            Gauge("ldprl_plan_version", "Version of the plan in force.", current.version),
+            Gauge("ldprl_plan_users", "Reports that it was made from.", current.users),
+            Gauge("ldprl_next_plan_users", "Reports at which the next plan is due.", next_plan),
+            Gauge("ldprl_paused", "Whether reports are held off.", int(view.totals.paused)),
+        ]
+    if progress is not None:
+        found += [Gauge(*_LEARNING[key], progress[key]) for key in _LEARNING]
+    return found
