@@ -14,6 +14,7 @@ import ldprl
 from ldprl.cli.advise import advise
 from ldprl.cli.audit import audit
 from ldprl.cli.bounds import bounds
+from ldprl.cli.deployment import deployment
 from ldprl.cli.doctor import doctor
 from ldprl.cli.ledger import ledger
 from ldprl.cli.names import learners, mechanisms
@@ -125,6 +126,7 @@ _add(
     "statement --mechanism laplace --states 6 --actions 2 --horizon 8 --epsilon 1",
 )
 _add(_CHECK, ledger, "ledger reports.ledger --json")
+app.add_typer(deployment, name="deployment", rich_help_panel=_SERVE)
 _add(
     _SERVE,
     serve,

@@ -1,0 +1,102 @@
+"""``ldprl deployment``: write a deployment's file, check it, print the digest that clients pin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ldprl.cli.options import Json
+from ldprl.cli.show import show_json
+from ldprl.errors import InputError
+
+if TYPE_CHECKING:
+    from ldprl.protocol.deployment import Deployment
+
+TEMPLATE = """\
+# A deployment: all that a client must know before it trusts a service. It is frozen with the first
+# start of `ldprl serve`; to change anything later, give the new one another name and database.
+
+name = "my-deployment"            # what operators call it
+
+# The problem. A user meets `horizon` situations, is in one of `states` at each, and is advised one
+# of `actions`.
+states = 4
+actions = 3
+horizon = 4
+# step_dependent = false          # true: the world may be another one at each step
+
+# The privacy of one report, for the whole trajectory. `ldprl advise` says what an ε costs in
+# learning, `ldprl statement` what it promises to a user.
+epsilon = "2"
+# delta = "0"                     # gaussian and bounded-noise need δ > 0
+# mechanism = "subset-selection"  # `ldprl mechanisms` lists them
+
+# Who plans, and when: after `each` report, `every:N` reports, or when the number of reports has
+# grown by the factor 1 + G (`growth:G`), but never before `first_epoch` new ones.
+# learner = "ldp-evi"             # `ldprl learners` lists them
+# failure_probability = "0.1"     # how often the confidence bounds may fail
+# epochs = "growth:0.1"
+# first_epoch = 100
+# report_window_hours = 168       # how long a replaced policy may still be reported under
+
+# What the numbers mean, for the dashboard and for people who compare digests.
+[labels]
+title = "My deployment"
+states = ["state 0", "state 1", "state 2", "state 3"]
+actions = ["action 0", "action 1", "action 2"]
+reward = "reward"
+"""
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The deployment's TOML.")]
+deployment = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Write a deployment's file, check it, print the digest that clients pin.",
+)
+
+
+@deployment.command(epilog="Example: **ldprl deployment init clinic.toml**")
+def init(file: File) -> None:
+    """Write a deployment to start from, with a comment on every setting."""
+    try:
+        with file.open("x", encoding="utf-8") as out:
+            out.write(TEMPLATE)
+    except FileExistsError:
+        raise InputError("file", str(file), "a file that does not exist yet") from None
+    except OSError as error:
+        raise InputError("file", str(file), f"a file to write ({error.strerror})") from None
+    print(f"wrote {file}: edit it, then run ldprl deployment check {file}")
+
+
+@deployment.command(epilog="Example: **ldprl deployment check clinic.toml**")
+def check(file: File, as_json: Json = False) -> None:
+    """Say in one line what a deployment means, or what is wrong with it (exit code 2)."""
+    from ldprl.service.settings import read_deployment
+
+    found = read_deployment(file)
+    if as_json:
+        show_json({"digest": found.digest, "deployment": found.document})
+    else:
+        print(meaning(found))
+
+
+@deployment.command(epilog="Example: **ldprl deployment digest clinic.toml**")
+def digest(file: File) -> None:
+    """Print the SHA-256 of a deployment: clients that are built with it refuse any other."""
+    from ldprl.service.settings import read_deployment
+
+    print(read_deployment(file).digest)
+
+
+def meaning(found: Deployment) -> str:
+    """Return a deployment in one line: sizes, privacy, learner, digest."""
+    shape, guarantee = found.shape, found.built.guarantee
+    delta = f" and δ = {guarantee.delta:g}" if guarantee.delta else ""
+    return (
+        f"{found.name}: {shape.states} states, {shape.actions} actions, {shape.horizon} steps;"
+        f" each report has ε = {guarantee.epsilon:g}{delta} for its whole trajectory"
+        f" ({found.mechanism}); {found.learner} plans after {found.next_plan_at(0)} reports and"
+        f" then by {found.epochs}; digest {found.digest}"
+    )

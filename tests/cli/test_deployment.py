@@ -1,0 +1,79 @@
+"""A deployment's file: written with comments, checked in one line, known by its digest."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from ldprl.cli.deployment import TEMPLATE
+from ldprl.protocol.deployment import Deployment
+
+from .conftest import Run
+
+
+@pytest.fixture
+def file(run: Run, tmp_path: Path) -> Path:
+    path = tmp_path / "clinic.toml"
+    outcome = run(f"deployment init {path}")
+    assert (outcome.code, path.read_text(encoding="utf-8")) == (0, TEMPLATE)
+    return path
+
+
+def test_what_is_written_is_a_deployment(run: Run, file: Path) -> None:
+    expected = Deployment.from_toml(tomllib.loads(TEMPLATE))
+    outcome = run(f"deployment check {file}")
+    assert outcome.code == 0
+    assert len(outcome.out.splitlines()) == 1
+    for part in ("4 states, 3 actions, 4 steps", "ε = 2 for", "after 100 reports", expected.digest):
+        assert part in outcome.out
+    assert run(f"deployment check {file} --json").json == {
+        "digest": expected.digest,
+        "deployment": expected.document,
+    }
+    assert run(f"deployment digest {file}").out == expected.digest + "\n"
+
+
+def test_a_setting_in_a_comment_is_the_default() -> None:
+    """Without the signs before them, the settings mean the same deployment."""
+    uncommented = re.sub(r"^# (\w+ = )", r"\1", TEMPLATE, flags=re.MULTILINE)
+    assert uncommented != TEMPLATE
+    both = [Deployment.from_toml(tomllib.loads(text)) for text in (TEMPLATE, uncommented)]
+    assert both[0] == both[1]
+    settings = set(tomllib.loads(uncommented))
+    fields = set(Deployment.__dataclass_fields__) - {"shape", "layout", "answers"}
+    assert fields <= settings
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('epsilon = "2"', 'epsilon = "two"', "epsilon = 'two': expected a decimal number"),
+        ("states = 4", "sttes = 4", "did you mean 'states'?"),
+        ("horizon = 4", "", "horizon = None"),
+        ('"action 2"]', '"action 2"', "valid TOML"),
+        ("horizon = 4", "horizon = 0", "horizon"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    run: Run, file: Path, old: str, new: str, said: str
+) -> None:
+    file.write_text(TEMPLATE.replace(old, new, 1), encoding="utf-8")
+    for command in ("check", "digest"):
+        outcome = run(f"deployment {command} {file}")
+        assert (outcome.code, outcome.out) == (2, "")
+        (line,) = outcome.err.splitlines()
+        assert line.startswith("error: ")
+        assert said in line
+
+
+def test_nothing_is_overwritten(run: Run, file: Path, tmp_path: Path) -> None:
+    file.write_text("mine", encoding="utf-8")
+    outcome = run(f"deployment init {file}")
+    assert outcome.code == 2
+    assert "does not exist yet" in outcome.err
+    assert file.read_text(encoding="utf-8") == "mine"
+    assert run(f"deployment init {tmp_path}/no/such/folder.toml").code == 2
+    assert run(f"deployment check {tmp_path}/none.toml").code == 2
