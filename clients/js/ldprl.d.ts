@@ -38,11 +38,54 @@ export interface Labels {
 
 export type MechanismName = "subset-selection" | "laplace" | "randomized-response";
 
+/** A public partition of the states: `cell[s]` is the cell of state s. */
+export interface Partition {
+  readonly cell: readonly number[];
+  readonly count: number;
+}
+
+/** How an answer is hidden: `size` of the `items` are told, the own one by threshold/2⁶⁴. */
+export interface Oracle {
+  readonly items: number;
+  readonly size: number;
+  readonly threshold: bigint;
+}
+
 export interface Question {
-  readonly kind: "reward" | "transition" | "joint";
+  /** What is asked: "reward", "transition", "joint", or a kind that the app defined. */
+  readonly kind: string;
   /** The step asked about, from 0. */
   readonly step: number;
+  readonly where: Partition;
+  readonly oracle: Oracle;
 }
+
+/** A kind of question; `where`, `steps` and `lastStep` may be left out. */
+export interface Matter {
+  readonly kind: string;
+  outcomes(cells: number): number;
+  /** The outcome of a user who followed the policy. */
+  outcome(trajectory: Trajectory, step: number, where: Partition, source: RandomSource): number;
+  /** What an outcome stands for. */
+  meaning(outcome: number, cells: number): Record<string, unknown>;
+  /** How many of the lives with a state of the cell at this step have the outcome. */
+  share(
+    outcome: number,
+    step: number,
+    shape: Shape,
+    where: Partition,
+  ): { top: bigint; bottom: bigint };
+  /** What is asked, after "In month 3, …". */
+  words(labels: Labels): string;
+  where?(states: number): Partition;
+  /** How many steps can be asked about. */
+  steps?(horizon: number): number;
+  /** Up to which step the policy must have been followed. */
+  lastStep?(step: number, horizon: number): number;
+}
+
+/** Make a kind of question known to all deployments of this page. */
+export function defineMatter(matter: Matter): void;
 
 /** What a service hands to one user. */
 export interface Assignment {

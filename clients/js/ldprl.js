@@ -5,6 +5,7 @@ export { Client, servedDigest } from "./src/client.js";
 export { readDeployment } from "./src/deployment.js";
 export { InputError, ServiceError } from "./src/errors.js";
 export { explain } from "./src/explain.js";
+export { defineMatter } from "./src/questions/index.js";
 export { Ledger } from "./src/ledger.js";
 export { readAssignment } from "./src/assignment.js";
 export { SystemSource } from "./src/random.js";

@@ -3,33 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from ldprl.errors import InputError
-from ldprl.shape import FloatArray, Policy
-
-QuestionKind = Literal["reward", "transition", "joint"]
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """What a user is asked about one step of the episode. Public, and independent of the data.
-
-    Attributes
-    ----------
-    kind
-        ``"reward"``: the state and a bit of the reward; ``"transition"``: the state and the next
-        one; ``"joint"``: all three.
-    step
-        The step asked about, from 0.
-    weights
-        How much the answer counts for each state, from 0 to 1, of shape (S,): the service weighs
-        down states that few users of this policy are in. Fixed before the user answers.
-    """
-
-    kind: QuestionKind
-    step: int
-    weights: FloatArray
+from ldprl.questions.question import Question
+from ldprl.shape import Policy
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 
 from ldprl import Shape, Trajectory
-from ldprl.assignment import Assignment, Question, QuestionKind
+from ldprl.assignment import Assignment
 from ldprl.mechanisms.sampling import discrete_laplace, round_to_grid
 from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.messages import Issued
+from ldprl.questions.matter import Matter
+from ldprl.questions.question import Question
 from tests.browser.replayed import ReplayedSourceForTests
 
 VECTORS = Path(__file__).parents[2] / "clients" / "js" / "test" / "vectors.json"
@@ -160,12 +162,12 @@ def _assignments(deployment: Deployment) -> Iterator[Assignment]:
         yield Assignment(policy)
     for index in range(len(asked)):
         # The next questions on the list, but for those about a step that is asked about already.
-        chosen: dict[int, QuestionKind] = {}
-        for kind, step in asked[index:] + asked[:index]:
-            chosen.setdefault(step, kind)
+        chosen: dict[int, Matter] = {}
+        for what, step in asked[index:] + asked[:index]:
+            chosen.setdefault(step, what)
         few = list(chosen.items())[: deployment.built.answers]
         weights = np.ones(shape.states)
-        yield Assignment(policy, 1.0, tuple(Question(kind, step, weights) for step, kind in few))
+        yield Assignment(policy, 1.0, tuple(Question(what, step, weights) for step, what in few))
 
 
 def _trajectories(shape: Shape, assignment: Assignment) -> Iterator[Trajectory]:

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from ldprl import Shape
-from ldprl.assignment import Assignment, Question
+from ldprl.assignment import Assignment
 from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
+from ldprl.questions.question import Question
+from ldprl.questions.transition import Transition
 
 DEPLOYMENT = Deployment("stub", Shape(3, 2, 4), "2", layout="separate")
 
@@ -26,7 +28,7 @@ class StubService:
     def __init__(self, files: Path) -> None:
         self.deployment = DEPLOYMENT
         policy = np.ones((4, 3), dtype=np.int64)
-        self.assignment = Assignment(policy, 1.0, (Question("transition", 1, np.ones(3)),))
+        self.assignment = Assignment(policy, 1.0, (Question(Transition(), 1, np.ones(3)),))
         self.reports: list[dict[str, Any]] = []
         self.failures: list[int] = []
         handler = functools.partial(_Handler, self, str(files))

@@ -93,7 +93,7 @@ def test_the_set_is_told_in_words_and_the_true_answer_is_marked_on_the_page(
         (question,) = issued_for(served, report).assignment.questions
         assert f"in month {question.step + 1}," in watched.text("#question")
         items = watched.page.locator("#answers li")
-        oracle = DEMO.built.oracle(question.kind)  # type: ignore[attr-defined]
+        oracle = DEMO.built.oracle(question.what)  # type: ignore[attr-defined]
         assert items.count() == oracle.items
         classes = [item.get_attribute("class") or "" for item in items.all()]
         told = [place for place, kind in enumerate(classes) if "told" in kind]

@@ -226,7 +226,7 @@ def test_each_variant_leaves_out_what_it_says(known: Statistics) -> None:
         {
             one.policy.tobytes()
             for one in alike
-            if [(question.kind, question.step) for question in one.questions] == [asked]
+            if [(question.what, question.step) for question in one.questions] == [asked]
         }
         for asked in asking.questions()
     ]

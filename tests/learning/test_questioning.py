@@ -61,7 +61,7 @@ def assert_can_be_handed_out(plan: Plan, chosen: Mechanism) -> None:
         assert ((assignment.policy >= 0) & (assignment.policy < shape.actions)).all()
         assert len(assignment.questions) == (chosen.answers if asked else 0)
         for question in assignment.questions:
-            assert (question.kind, question.step) in asked
+            assert (question.what, question.step) in asked
             assert question.weights.shape == (shape.states,)
             assert ((question.weights > 0) & (question.weights <= 1)).all()
 
@@ -154,13 +154,13 @@ def test_further_questions_are_those_worth_most_at_other_steps() -> None:
         told = several.policy
         spread = expected_shares(sums, told, moves)
         found = candidates(chosen, sums, needs, told, told, told, spread)
-        worth = {(it.kind, it.step): it.worth for it in found}
+        worth = {(it.what, it.step): it.worth for it in found}
         left = {step: 0.0 for step in range(4) if step != first.step}
         for (_, step), value in worth.items():
             if step in left:
                 left[step] = max(left[step], value)
         best = sorted(left.values(), reverse=True)[:2]
-        assert [worth[it.kind, it.step] for it in further] == best
+        assert [worth[it.what, it.step] for it in further] == best
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,11 +11,13 @@ import pytest
 
 from ldprl import Assignment, InputError, Shape, SubsetSelection, Trajectory
 from ldprl.accounting.audit import audit
-from ldprl.assignment import Question
 from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.sampling import SeededSourceForTests
-from ldprl.mechanisms.subset_answers import held_item
 from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
+from ldprl.questions.joint import Joint
+from ldprl.questions.question import Question
+from ldprl.questions.reward import Reward
+from ldprl.questions.transition import Transition
 from ldprl.shape import IntArray
 from tests.mechanisms.subsets import chance_of, subsets
 from tests.mechanisms.trajectories import all_trajectories
@@ -36,8 +38,7 @@ def items(lived: Trajectory, assignment: Assignment, shape: Shape) -> tuple[int,
     """Return what the user holds for each question; rewards are 0 or 1."""
     source = SeededSourceForTests(0)
     return tuple(
-        held_item(shape, assignment.policy, question, lived, source)
-        for question in assignment.questions
+        question.item(shape, assignment.policy, lived, source) for question in assignment.questions
     )
 
 
@@ -45,8 +46,8 @@ def items(lived: Trajectory, assignment: Assignment, shape: Shape) -> tuple[int,
 @pytest.mark.parametrize("answers", [2, 3])
 def test_each_answer_has_its_share_of_epsilon(layout: LayoutName, answers: int) -> None:
     mechanism = SubsetSelection(Shape(3, 2, 4), 1.1, layout=layout, answers=answers)
-    for kind, _ in mechanism.questions():
-        ratio = mechanism.oracle(kind).ratio
+    for what, _ in mechanism.questions():
+        ratio = mechanism.oracle(what).ratio
         assert math.log(ratio) == pytest.approx(1.1 / answers, rel=1e-12)
         # e^{ε/m} from below: so the ratio to the power of m is at most e^ε.
         assert ratio**answers <= Fraction(math.exp(1.1)) * (1 + Fraction(1, 10**15))
@@ -187,13 +188,13 @@ def test_decoding_is_the_sum_of_what_single_questions_tell(
 def test_asking_goes_round_the_steps(layout: LayoutName, answers: int) -> None:
     mechanism = SubsetSelection(Shape(2, 2, 4), 8.0, layout=layout, answers=answers)
     plan = asked(mechanism)
-    assert [(it.questions[0].kind, it.questions[0].step) for it in plan] == mechanism.questions()
+    assert [(it.questions[0].what, it.questions[0].step) for it in plan] == mechanism.questions()
     assert sum(it.share for it in plan) == pytest.approx(1)
     for assignment in plan:
         first = assignment.questions[0].step
         assert [q.step for q in assignment.questions] == [(first + i) % 4 for i in range(answers)]
         for question in assignment.questions:
-            assert (question.kind, question.step) in mechanism.questions()
+            assert (question.what, question.step) in mechanism.questions()
 
 
 def test_the_number_of_answers_is_chosen_by_variance() -> None:
@@ -220,9 +221,9 @@ def test_what_makes_no_sense_is_refused() -> None:
     even = np.ones(2)
     policy = np.zeros((2, 2), dtype=np.int64)
     with pytest.raises(InputError, match="distinct steps"):
-        Assignment(policy, 1.0, (Question("reward", 0, even), Question("transition", 0, even)))
+        Assignment(policy, 1.0, (Question(Reward(), 0, even), Question(Transition(), 0, even)))
     mechanism = SubsetSelection(SMALL, 2.0, answers=1, layout="joint")
-    both = tuple(Question("joint", step, even) for step in (0, 1))
+    both = tuple(Question(Joint(), step, even) for step in (0, 1))
     with pytest.raises(InputError, match=r"assignment\.questions = 2"):
         mechanism.privatize(
             Trajectory.empty(), Assignment(policy, 1.0, both), SeededSourceForTests(0)

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, InputError, Shape, SubsetSelection, Trajectory
-from ldprl.assignment import Question, QuestionKind
 from ldprl.catalogue import build
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.sampling import SeededSourceForTests, SystemSource
 from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
+from ldprl.questions.joint import Joint
+from ldprl.questions.question import Question
+from ldprl.questions.reward import Reward
 from ldprl.shape import IntArray
 from ldprl.statistics import Statistics
 from tests.mechanisms.subsets import chance_of, subsets
@@ -37,13 +39,13 @@ def every_question(mechanism: SubsetSelection, seed: int = 0) -> list[Assignment
     weights = np.linspace(0.3, 1.0, shape.states)
     policy = policy_of(shape, seed)
     return [
-        Assignment(policy, 1.0, (Question(kind, step, weights),))
-        for kind, step in mechanism.questions()
+        Assignment(policy, 1.0, (Question(what, step, weights),))
+        for what, step in mechanism.questions()
     ]
 
 
 def expected_answer(
-    lived: Trajectory, assignment: Assignment, shape: Shape, kind: QuestionKind, step: int
+    lived: Trajectory, assignment: Assignment, shape: Shape, kind: str, step: int
 ) -> int:
     """Return the item by hand: rows of states, then bits, then next states; ⊥ at the end."""
     s, last = shape.states, {"reward": 2, "transition": shape.states, "joint": 2 * shape.states}
@@ -79,7 +81,7 @@ def test_every_user_answers_the_question(shape: Shape, layout: LayoutName) -> No
 
 def test_a_deviation_after_the_asked_step_is_no_matter() -> None:
     mechanism = SubsetSelection(Shape(2, 2, 3), CERTAIN, layout="separate", answers=1)
-    assignment = Assignment(np.zeros((3, 2), int), 1.0, (Question("reward", 1, np.ones(2)),))
+    assignment = Assignment(np.zeros((3, 2), int), 1.0, (Question(Reward(), 1, np.ones(2)),))
     source = SeededSourceForTests(0)
     late = Trajectory([0, 1, 0], [0, 0, 1], [0, 1, 0])
     early = Trajectory([0, 1, 0], [1, 0, 0], [0, 1, 0])
@@ -94,7 +96,7 @@ def test_no_two_users_are_told_apart_by_more_than_epsilon(layout: LayoutName) ->
     mechanism = SubsetSelection(shape, epsilon, layout=layout)
     for assignment in every_question(mechanism):
         (question,) = assignment.questions
-        oracle = mechanism.oracle(question.kind)
+        oracle = mechanism.oracle(question.what)
         answers = {
             expected_answer(lived, assignment, shape, question.kind, question.step)
             for lived in all_trajectories(shape)
@@ -111,7 +113,7 @@ def test_no_two_users_are_told_apart_by_more_than_epsilon(layout: LayoutName) ->
 def test_a_fractional_reward_becomes_a_bit_of_that_mean() -> None:
     """Type-I error 1e-6 (normal limit of 4,000 bits: 5 standard deviations are 0.04)."""
     mechanism = SubsetSelection(Shape(1, 1, 1), CERTAIN, layout="separate")
-    assignment = Assignment(np.zeros((1, 1), int), 1.0, (Question("reward", 0, np.ones(1)),))
+    assignment = Assignment(np.zeros((1, 1), int), 1.0, (Question(Reward(), 0, np.ones(1)),))
     lived = Trajectory([0], [0], [0.3])
     reports = mechanism.privatize_many(lived, assignment, 4000, SeededSourceForTests(1))
     bits = mechanism.tally(np.array(reports))
@@ -134,7 +136,7 @@ def test_decoding_is_unbiased_and_touches_the_rows_of_the_policy_alone(
     for assignment in every_question(mechanism, seed=1):
         (question,) = assignment.questions
         kind, step, weights = question.kind, question.step, question.weights
-        oracle = mechanism.oracle(kind)
+        oracle = mechanism.oracle(question.what)
         model, states = shape.model_of(step), shape.states
         for item in range(oracle.items):
             inclusion = np.full(oracle.items, float(oracle.chance))
@@ -165,7 +167,7 @@ def test_decoding_is_unbiased_and_touches_the_rows_of_the_policy_alone(
 
 def test_untouched_rows_stay_exactly_zero() -> None:
     mechanism = SubsetSelection(Shape(2, 3, 2), 1.0, layout="joint")
-    assignment = Assignment(np.array([[0, 1], [2, 2]]), 1.0, (Question("joint", 0, np.ones(2)),))
+    assignment = Assignment(np.array([[0, 1], [2, 2]]), 1.0, (Question(Joint(), 0, np.ones(2)),))
     report = mechanism.privatize(Trajectory([0, 1], [0, 2], [1, 0]), assignment, SystemSource())
     found = mechanism.decode(report, 1, assignment)
     played = np.zeros((1, 2, 3), dtype=bool)
@@ -182,11 +184,11 @@ def test_asking_shares_the_users_out(shape: Shape, layout: LayoutName) -> None:
     policy = policy_of(shape)
     plan = mechanism.ask((Assignment(policy, 0.25), Assignment(policy, 0.75)))
     assert sum(assignment.share for assignment in plan) == pytest.approx(1)
-    asked = [(question.kind, question.step) for a in plan for question in a.questions]
+    asked = [(question.what, question.step) for a in plan for question in a.questions]
     assert asked == 2 * mechanism.questions()
-    by_kind = {kind: 0.0 for kind, _ in asked}
-    for assignment, (kind, _) in zip(plan, asked, strict=True):
-        by_kind[kind] += assignment.share
+    by_kind = {what: 0.0 for what, _ in asked}
+    for assignment, (what, _) in zip(plan, asked, strict=True):
+        by_kind[what] += assignment.share
     assert list(by_kind.values()) == pytest.approx([1 / len(by_kind)] * len(by_kind))
     assert mechanism.ask(plan) == plan
 
@@ -200,7 +202,7 @@ def test_the_profile_is_the_worst_question(
     """δ(x) = max over questions of Σ_Z (P(Z|v) − e^x P(Z|v'))⁺; any two items are alike."""
     mechanism = SubsetSelection(shape, epsilon, layout=layout)
     profile = mechanism.privacy_profile()
-    oracles = {mechanism.oracle(kind) for kind, _ in mechanism.questions()}
+    oracles = {mechanism.oracle(what) for what, _ in mechanism.questions()}
     for x in (0.0, 0.3 * epsilon, 0.9 * epsilon):
         worst = 0.0
         for oracle in oracles:
@@ -247,7 +249,7 @@ def test_what_it_does_not_have_is_refused() -> None:
 @pytest.mark.parametrize("epsilon", [1e-12, 1e-4, 700.0, 1e6])
 def test_the_ends_of_the_range_work(epsilon: float) -> None:
     mechanism = SubsetSelection(Shape(3, 2, 2), epsilon)
-    for oracle in {mechanism.oracle(kind) for kind, _ in mechanism.questions()}:
+    for oracle in {mechanism.oracle(what) for what, _ in mechanism.questions()}:
         assert oracle.contrast > 0
         assert 0 < oracle.epsilon <= epsilon * (1 + 1e-3)
     for law in (mechanism.row_laws.rewards, mechanism.row_laws.transitions):

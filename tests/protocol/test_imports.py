@@ -18,6 +18,6 @@ def test_client_and_protocol_need_numpy_alone() -> None:
     assert tops - sys.stdlib_module_names == {"numpy", "ldprl"}
     packages = {name.split(".")[1] for name in loaded if name.startswith("ldprl.")}
     assert packages == {
-        "accounting", "assignment", "client", "errors", "mechanisms", "protocol", "shape",
-        "statistics",
+        "accounting", "assignment", "client", "errors", "mechanisms", "protocol", "questions",
+        "shape", "statistics",
     }  # fmt: skip

@@ -74,9 +74,9 @@ CHANGES: list[tuple[dict[str, Any], str]] = [
     ({"questions": [None]}, "questions[0]"),
     ({"questions": [{"kind": "salary", "step": 0}]}, "questions[0].kind"),
     ({"questions": [{"kind": "reward", "step": -1}]}, "questions[0].step"),
-    ({"questions": [{"kind": "reward", "step": 4}]}, "questions[0]"),
-    ({"questions": [{"kind": "transition", "step": 3}]}, "questions[0]"),
-    ({"questions": [{"kind": "joint", "step": 0}]}, "questions[0]"),
+    ({"questions": [{"kind": "reward", "step": 4}]}, "questions[0].step"),
+    ({"questions": [{"kind": "transition", "step": 3}]}, "questions[0].step"),
+    ({"questions": [{"kind": "joint", "step": 0}]}, "questions[0].kind"),
     ({"questions": [{"kind": "reward", "step": step} for step in (0, 1)]}, "questions"),
 ]
 

@@ -15,11 +15,11 @@ import pytest
 from scipy import stats
 
 from ldprl import Assignment, Laplace, run_protocol
-from ldprl.assignment import Question
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
 from ldprl.protocol.deployment import Deployment
+from ldprl.questions.question import Question
 from ldprl.service.planner import learner_of
 from ldprl.service.settings import DEMO
 from ldprl.shape import Array, FloatArray, IntArray
@@ -92,8 +92,7 @@ def told(server: Server) -> list[Told]:
         assert stats.chisquare(groups, USERS * np.array(shares)).pvalue > TYPE_I
     result = []
     for part, one in zip(plan, sums, strict=True):
-        even = np.ones(WORLD.shape.states)
-        questions = tuple(Question(it["kind"], it["step"], even) for it in part["questions"])
+        questions = tuple(Question.from_document("", it, WORLD.shape) for it in part["questions"])
         assignment = Assignment(np.array(part["policy"]), 1.0, questions)
         draws = [
             mechanism.sample_tally(

@@ -44,7 +44,7 @@ def gather(mdp: TabularMDP, lives: list[Trajectory]) -> Totals:
             squares[step, state] += reward**2
             if step + 1 < shape.horizon:
                 moves[step, state, life.states[step + 1]] += 1
-    return Totals(len(lives), arrivals, moves, rewards, squares)
+    return Totals(len(lives), arrivals, moves, rewards, squares, mdp, POLICY)
 
 
 def flat(totals: Totals) -> FloatArray:

@@ -11,9 +11,13 @@ import pytest
 from scipy import stats
 
 from ldprl import TabularMDP
-from ldprl.assignment import QuestionKind
 from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
+from ldprl.questions.joint import Joint
+from ldprl.questions.matter import Matter
+from ldprl.questions.partition import Partition
+from ldprl.questions.reward import Reward
+from ldprl.questions.transition import Transition
 from ldprl.shape import Array, IntArray
 from ldprl.simulation.kernels.subsets import hypergeometric, subset_tally
 from ldprl.simulation.reference import live
@@ -118,7 +122,7 @@ POLICY = np.array([[0, 1], [1, 0]])
 USERS = 5
 
 
-def held(kind: QuestionKind, step: int, repeats: int, seed: int) -> IntArray:
+def held(what: Matter, step: int, repeats: int, seed: int) -> IntArray:
     """Count, user by user, who holds which answer."""
     rng = np.random.default_rng(seed)
     counts = np.zeros((repeats, 2, 2, 2), dtype=np.int64)
@@ -128,9 +132,9 @@ def held(kind: QuestionKind, step: int, repeats: int, seed: int) -> IntArray:
             bit = int(rng.random() < lived.rewards[step])
             after = lived.states[step + 1] if step == 0 else 0
             counts[repeat, lived.states[step], bit, after] += 1
-    if kind == "reward":
+    if not what.tells_next:
         counts = counts.sum(axis=3)
-    if kind == "transition":
+    if not what.tells_reward:
         counts = counts.sum(axis=2)
     return counts.reshape(repeats, -1)
 
@@ -145,16 +149,19 @@ def matched(totals: Totals) -> IntArray:
 
 
 @pytest.mark.parametrize(
-    ("kind", "step"), [("reward", 0), ("reward", 1), ("transition", 0), ("joint", 0), ("joint", 1)]
+    ("what", "step"),
+    [(Reward(), 0), (Reward(), 1), (Transition(), 0), (Joint(), 0), (Joint(), 1)],
+    ids=str,
 )
-def test_answers_of_a_batch(kind: QuestionKind, step: int) -> None:
+def test_answers_of_a_batch(what: Matter, step: int) -> None:
     """Against users one by one, type-I error 1e-6; bits tied to next states are rejected."""
     repeats, rng = 2000, np.random.default_rng(7)
+    where = Partition.by_state(2)
     all_totals = [draw_totals(WORLD, POLICY, USERS, 1, rng) for _ in range(repeats)]
-    batch = np.array([totals.answers(kind, step, rng).ravel() for totals in all_totals])
+    batch = np.array([what.counts(totals, step, where, rng).ravel() for totals in all_totals])
     assert np.all(batch.sum(axis=1) == USERS)
-    single = held(kind, step, repeats, seed=8)
+    single = held(what, step, repeats, seed=8)
     assert all_and_pairs(batch, single) > TYPE_I
-    if (kind, step) == ("joint", 0):
+    if (what, step) == (Joint(), 0):
         mutant = np.array([matched(totals).ravel() for totals in all_totals])
         assert all_and_pairs(mutant, single) < TYPE_I

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ldprl import LDPOBI, Assignment, Shape, SubsetSelection, TabularMDP, run_protocol
-from ldprl.assignment import Question
 from ldprl.mechanisms.mechanism import ErrorLaws
 from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
+from ldprl.questions.question import Question
 from ldprl.shape import FloatArray
 from ldprl.simulation import interpreted
 from ldprl.simulation.schedule import Growth
@@ -87,14 +87,14 @@ def errors(mechanism: SubsetSelection, users: int, rng: np.random.Generator) -> 
     """Return the largest |error| of the four blocks when each question is put to ``users``."""
     found = mechanism.no_statistics()
     visits = moves = 0
-    for kind, step in mechanism.questions():
-        assignment = Assignment(ZEROS, 1.0, (Question(kind, step, np.ones(2)),))
+    for what, step in mechanism.questions():
+        assignment = Assignment(ZEROS, 1.0, (Question(what, step, np.ones(2)),))
         totals = draw_totals(stay(), ZEROS, users, 1, rng)
         found += mechanism.decode(
             mechanism.sample_tally(totals, assignment, rng), users, assignment
         )
-        visits += users * (kind != "transition")
-        moves += users * (kind != "reward" and step == 0)
+        visits += users * what.tells_reward
+        moves += users * (what.tells_next and step == 0)
     here = np.zeros((1, 2, 2))
     here[0, 0, 0] = 1
     there = np.zeros((1, 2, 2, 2))

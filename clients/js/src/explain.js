@@ -1,6 +1,8 @@
 // What a report gives away, in numbers that a page can show.
 
 import { decimal } from "./numbers.js";
+import { matterOf } from "./questions/index.js";
+import { sizeOf } from "./questions/partition.js";
 
 const WORDS = 1n << 64n;
 
@@ -18,17 +20,15 @@ export function explain(deployment, assignment, values) {
   const common = { mechanism, epsilon, lives, others: lives - 1n, factor: bound };
   if (assignment.questions.length === 0) return common;
   const told = randomizer.answered(assignment, values);
-  const questions = assignment.questions.map(({ kind, step }, i) => {
-    const { items, size, threshold } = randomizer.oracles[kind];
-    const answers = told[i].map((item) => randomizer.meaning(kind, item));
+  const questions = assignment.questions.map((question, i) => {
+    const { items, size, threshold } = question.oracle;
     return {
-      kind,
-      step,
+      ...question,
       factor: quotient(threshold * BigInt(items - size), (WORDS - threshold) * BigInt(size)),
       possible: items,
-      answers,
-      likelier: answers
-        .map((answer) => livesWith(answer, shape, step))
+      answers: told[i].map((item) => randomizer.meaning(question, item)),
+      likelier: told[i]
+        .map((item) => livesWith(item, question, shape))
         .reduce((total, count) => total + count, 0n),
     };
   });
@@ -36,16 +36,15 @@ export function explain(deployment, assignment, values) {
   return { ...common, factor, questions };
 }
 
-/** Return how many lives have this answer. */
-function livesWith(answer, { states, horizon }, step) {
-  if (answer === null) return 1n;
-  const last = step + 1 === horizon;
-  // At the last step, which leads nowhere, the next state is told as 0.
-  if (last && (answer.next ?? 0) !== 0) return 0n;
-  const all = BigInt(2 * states) ** BigInt(horizon);
-  const rewards = answer.reward === undefined ? 1n : 2n;
-  const nexts = answer.next === undefined || last ? 1n : BigInt(states);
-  return all / (BigInt(states) * rewards * nexts);
+/** Return how many lives hold this item. */
+function livesWith(item, { kind, step, where, oracle }, shape) {
+  if (item === oracle.items - 1) return 1n;
+  const matter = matterOf("kind", kind);
+  const outcomes = matter.outcomes(where.count);
+  const inCell = BigInt(sizeOf(where, Math.floor(item / outcomes)));
+  const { top, bottom } = matter.share(item % outcomes, step, shape, where);
+  const all = BigInt(2 * shape.states) ** BigInt(shape.horizon);
+  return (all * inCell * top) / (BigInt(shape.states) * bottom);
 }
 
 /** Return top/bottom as a number, also where either alone exceeds the range of numbers. */

@@ -2,28 +2,35 @@
 
 import { InputError, record, wholeNumber } from "./errors.js";
 import { atMost, bigWhole, exponentialFromBelow } from "./numbers.js";
-import { rewardBit } from "./trajectory.js";
+import { matterOf } from "./questions/index.js";
+import { readPartition } from "./questions/partition.js";
 
-const KINDS = { separate: ["reward", "transition"], joint: ["joint"] };
+const LAYOUTS = { separate: ["reward", "transition"], joint: ["joint"] };
 const WORDS = 1n << 64n;
 
 /** Answers with a set of items; the own answer is among them more often than not. */
 export class SubsetSelection {
+  #odds;
+
   /** Take the integers of `randomizer`, and refuse them if they tell more than `epsilon`. */
   constructor(shape, epsilon, randomizer) {
     this.shape = shape;
     this.layout = randomizer.layout;
-    if (!Object.hasOwn(KINDS, this.layout)) {
+    if (!Object.hasOwn(LAYOUTS, this.layout)) {
       throw new InputError("randomizer.layout", this.layout, "separate or joint");
     }
     // The last step leads nowhere, so that a horizon of 1 has no transitions.
-    this.kinds = KINDS[this.layout].filter((kind) => kind !== "transition" || shape.horizon > 1);
+    this.kinds = LAYOUTS[this.layout].filter(
+      (kind) => matterOf("randomizer.layout", kind).steps(shape.horizon) > 0,
+    );
     this.answers = wholeNumber("randomizer.answers", randomizer.answers, 1, shape.horizon);
-    this.oracles = {};
     const each = { top: epsilon.top, bottom: epsilon.bottom * BigInt(this.answers) };
-    const odds = exponentialFromBelow(each);
+    this.#odds = exponentialFromBelow(each);
+    this.oracles = {};
     for (const kind of this.kinds) {
-      this.oracles[kind] = readOracle(kind, shape, odds, randomizer[kind]);
+      const matter = matterOf("kind", kind);
+      const items = itemsOf(matter, matter.where(shape.states));
+      this.oracles[kind] = readOracle(`randomizer.${kind}`, items, this.#odds, randomizer[kind]);
     }
   }
 
@@ -45,9 +52,9 @@ export class SubsetSelection {
     const values = [];
     let start = 0;
     for (const question of questions) {
-      const own = this.#answer(trajectory, policy, question, source);
-      for (const item of this.#draw(question.kind, own, source)) values.push(start + item);
-      start += this.oracles[question.kind].items;
+      const own = this.held(trajectory, policy, question, source);
+      for (const item of draw(question.oracle, own, source)) values.push(start + item);
+      start += question.oracle.items;
     }
     return values;
   }
@@ -55,8 +62,7 @@ export class SubsetSelection {
   /** Return, for each question, the items of a report that answer it. */
   answered({ questions }, values) {
     let start = 0;
-    return questions.map(({ kind }) => {
-      const { items } = this.oracles[kind];
+    return questions.map(({ oracle: { items } }) => {
       const own = values.filter((value) => value >= start && value < start + items);
       const told = own.map((value) => value - start);
       start += items;
@@ -64,56 +70,60 @@ export class SubsetSelection {
     });
   }
 
-  #readQuestion(field, question) {
-    const { kind, step } = record(field, question);
-    if (!this.kinds.includes(kind)) {
-      throw new InputError(`${field}.kind`, kind, this.kinds.join(" or "));
-    }
-    const steps = kind === "transition" ? this.shape.horizon - 1 : this.shape.horizon;
-    return { kind, step: wholeNumber(`${field}.step`, step, 0, steps - 1) };
-  }
-
-  #draw(kind, own, source) {
-    const { items, size, threshold } = this.oracles[kind];
-    const told = source.coins(1, threshold)[0];
-    const chosen = new Set(told === 1 ? [own] : []);
-    const item = (pick) => (pick >= own ? pick + 1 : pick);
-    // Floyd's algorithm: every subset of the others is equally likely.
-    for (let last = items - 1 - (size - told); last < items - 1; last += 1) {
-      const [pick] = source.belowMany(last + 1, 1);
-      chosen.add(item(chosen.has(item(pick)) ? last : pick));
-    }
-    return [...chosen].sort((first, second) => first - second);
-  }
-
   /** Return what an item stands for; null is the answer of a user who has nothing to tell. */
-  meaning(kind, item) {
-    const { states } = this.shape;
-    if (item === this.oracles[kind].items - 1) return null;
-    if (kind === "reward") return { state: Math.floor(item / 2), reward: item % 2 };
-    const [rest, next] = [Math.floor(item / states), item % states];
-    if (kind === "transition") return { state: rest, next };
-    return { state: Math.floor(rest / 2), reward: rest % 2, next };
+  meaning({ kind, where, oracle }, item) {
+    if (item === oracle.items - 1) return null;
+    const matter = matterOf("kind", kind);
+    const outcomes = matter.outcomes(where.count);
+    const state = Math.floor(item / outcomes);
+    return { state, ...matter.meaning(item % outcomes, where.count) };
   }
 
   /** Return the item that the user holds; the last item stands for nothing to tell. */
-  #answer(trajectory, policy, { kind, step }, source) {
+  held({ states, actions, rewards }, policy, { kind, step, where, oracle }, source) {
+    const matter = matterOf("kind", kind);
+    const upTo = states.slice(0, matter.lastStep(step, this.shape.horizon) + 1);
+    const follows = upTo.every((state, h) => actions[h] === policy[h][state]);
+    if (upTo.length === 0 || !follows) return oracle.items - 1;
+    const outcome = matter.outcome({ states, actions, rewards }, step, where, source);
+    return where.cell[states[step]] * matter.outcomes(where.count) + outcome;
+  }
+
+  #readQuestion(field, question) {
+    const { kind, step, where: cells } = record(field, question);
+    if (!this.kinds.includes(kind)) {
+      throw new InputError(`${field}.kind`, kind, this.kinds.join(" or "));
+    }
     const { states, horizon } = this.shape;
-    const upTo = trajectory.states.slice(0, step + 1);
-    const follows = upTo.every((state, h) => trajectory.actions[h] === policy[h][state]);
-    if (upTo.length === 0 || !follows) return this.oracles[kind].items - 1;
-    const state = trajectory.states[step];
-    const bit = rewardBit(source, trajectory.rewards[step]);
-    if (kind === "reward") return 2 * state + bit;
-    const next = step + 1 === horizon ? 0 : trajectory.states[step + 1];
-    return (kind === "transition" ? state : 2 * state + bit) * states + next;
+    const matter = matterOf(`${field}.kind`, kind);
+    const asked = { kind, step: wholeNumber(`${field}.step`, step, 0, matter.steps(horizon) - 1) };
+    if (cells === undefined) {
+      return { ...asked, where: matter.where(states), oracle: this.oracles[kind] };
+    }
+    // A partition of its own needs an oracle of its own, which is in the question.
+    const where = readPartition(`${field}.where`, cells, states);
+    const oracle = readOracle(field, itemsOf(matter, where), this.#odds, question);
+    return { ...asked, where, oracle };
   }
 }
 
-function readOracle(kind, { states }, odds, given) {
-  const field = `randomizer.${kind}`;
-  const answers = { reward: 2 * states, transition: states ** 2, joint: 2 * states ** 2 };
-  const expected = answers[kind] + 1;
+function itemsOf(matter, { count }) {
+  return count * matter.outcomes(count) + 1;
+}
+
+function draw({ items, size, threshold }, own, source) {
+  const told = source.coins(1, threshold)[0];
+  const chosen = new Set(told === 1 ? [own] : []);
+  const item = (pick) => (pick >= own ? pick + 1 : pick);
+  // Floyd's algorithm: every subset of the others is equally likely.
+  for (let last = items - 1 - (size - told); last < items - 1; last += 1) {
+    const [pick] = source.belowMany(last + 1, 1);
+    chosen.add(item(chosen.has(item(pick)) ? last : pick));
+  }
+  return [...chosen].sort((first, second) => first - second);
+}
+
+function readOracle(field, expected, odds, given) {
   const items = wholeNumber(`${field}.items`, record(field, given).items, expected, expected);
   const size = wholeNumber(`${field}.size`, given.size, 1, items - 1);
   const threshold = bigWhole(`${field}.threshold`, given.threshold);

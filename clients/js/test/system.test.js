@@ -36,7 +36,8 @@ for (const [mechanism, randomizer] of Object.entries(LARGE)) {
     const deployment = await large(mechanism, randomizer);
     const policy = Array.from({ length: 10 }, () => new Array(20).fill(0));
     const asked = mechanism === "subset-selection";
-    const assignment = { policy, questions: asked ? [{ kind: "joint", step: 3 }] : [] };
+    const questions = asked ? [{ kind: "joint", step: 3 }] : [];
+    const assignment = { policy, questions: deployment.randomizer.readQuestions(questions) };
     const lived = { states: new Array(10).fill(3), actions: new Array(10).fill(0) };
     const trajectory = { ...lived, rewards: new Array(10).fill(0.3) };
     // The processor's time: a busy machine does not count.

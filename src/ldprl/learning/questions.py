@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.assignment import Assignment, Plan, Question, QuestionKind
+from ldprl.assignment import Assignment, Plan
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.questions.matter import Matter
+from ldprl.questions.question import Question
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 
@@ -95,7 +97,7 @@ class Candidate:
     """
 
     policy: Policy
-    kind: QuestionKind
+    what: Matter
     step: int
     shares: FloatArray
     worth: float
@@ -139,10 +141,10 @@ def candidates(
     """
     gain = needs / (known_reports(statistics) + 1)
     result = []
-    for kind, step in mechanism.questions():
+    for what, step in mechanism.questions():
         told = np.concatenate([way[:step], tried[step : step + 1], greedy[step + 1 :]])
-        worth = _worth(statistics, gain, tried, shares, kind, step)
-        result.append(Candidate(told, kind, step, shares[step], worth))
+        worth = _worth(statistics, gain, tried, shares, what, step)
+        result.append(Candidate(told, what, step, shares[step], worth))
     return result
 
 
@@ -171,7 +173,7 @@ def spread(
         if mechanism.answers > 1:
             asked += _further(mechanism, statistics, needs, moves, found[i])
         questions = tuple(
-            Question(one.kind, one.step, _weights(mechanism, one.kind, one.shares)) for one in asked
+            Question(one.what, one.step, _weights(mechanism, one.what, one.shares)) for one in asked
         )
         result.append(Assignment(found[i].policy, part * chance, questions))
     return tuple(result)
@@ -203,22 +205,22 @@ def _worth(
     gain: FloatArray,
     policy: Policy,
     shares: FloatArray,
-    kind: QuestionKind,
+    what: Matter,
     step: int,
 ) -> float:
     shape = statistics.shape
     rows = shape.model_of(step), np.arange(shape.states), policy[step]
     worth = 0.0
-    if kind != "transition":
+    if what.tells_reward:
         worth += float(gain[0][rows] @ shares[step] ** 2)
-    if kind != "reward" and step + 1 < shape.horizon:
+    if what.tells_next and step + 1 < shape.horizon:
         worth += float(gain[1][rows] @ shares[step] ** 2)
     return worth
 
 
-def _weights(mechanism: Mechanism, kind: QuestionKind, shares: FloatArray) -> FloatArray:
+def _weights(mechanism: Mechanism, what: Matter, shares: FloatArray) -> FloatArray:
     """Return o(v + u)/(v + o·u): least variance where noise v and outcomes u = 1/4 add up."""
     laws = mechanism.row_laws
-    noise = (laws.transitions if kind == "transition" else laws.rewards).outside[0]
+    noise = (laws.rewards if what.tells_reward else laws.transitions).outside[0]
     weights: FloatArray = shares * (noise + 0.25) / (noise + shares * 0.25 + 1e-12)
     return weights.clip(_LEAST_WEIGHT, 1.0)

@@ -1,8 +1,9 @@
 """The protocol of a mechanism: all that the rest of the house asks of a randomizer.
 
 A mechanism of one's own is one class: derive from :class:`CountingMechanism` and answer
-``privatize_counts``, ``sample_counts``, ``decode_counts`` and ``error_laws``, or from
-:class:`Mechanism` for reports that are not noisy counters. Nothing else changes. With
+``privatize_counts``, ``sample_counts``, ``decode_counts`` and ``error_laws``, from
+:class:`~ldprl.mechanisms.asking.AskingMechanism` for one that asks questions, or from
+:class:`Mechanism` for reports that are neither. Nothing else changes. With
 ``loss_pairs`` it has a privacy profile too, with a log-likelihood the auditor's best attack.
 """
 
@@ -18,11 +19,12 @@ from numpy.typing import ArrayLike
 
 from ldprl.accounting.loss import LossPair
 from ldprl.accounting.profile import PrivacyProfile
-from ldprl.assignment import Assignment, Plan, QuestionKind
+from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError, one_of
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.rows import RowLaws
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
+from ldprl.questions.matter import Matter
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import Statistics
 
@@ -153,8 +155,8 @@ class Mechanism(ABC):
         expected = "a mechanism that answers row_laws"
         raise InputError("mechanism", type(self).__name__, expected)
 
-    def questions(self) -> list[tuple[QuestionKind, int]]:
-        """Return the questions, each about a step, that this mechanism can ask; most ask none."""
+    def questions(self) -> list[tuple[Matter, int]]:
+        """Return the matters, each with a step, that this mechanism can ask; most ask none."""
         return []
 
     def privatize_many(

@@ -9,28 +9,21 @@ touches only the rows (s, π_h(s)): what the policy does not play receives no no
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-import numpy as np
-
-from ldprl.accounting.loss import LossPair
-from ldprl.assignment import Assignment, Plan, Question, QuestionKind
 from ldprl.errors import InputError, one_of, positive, whole_number
-from ldprl.mechanisms.mechanism import ErrorLaw, ErrorLaws, Guarantee, Mechanism
+from ldprl.mechanisms.asking import AskingMechanism
+from ldprl.mechanisms.mechanism import ErrorLaw, ErrorLaws, Guarantee
 from ldprl.mechanisms.rows import RowLaws
-from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.mechanisms.subset import SubsetOracle, subset_oracle
-from ldprl.mechanisms.subset_answers import add_answers, held_item, items_of
 from ldprl.mechanisms.subset_laws import cell_error, row_law, typical_variance
-from ldprl.shape import Array, FloatArray, Shape
-from ldprl.statistics import Statistics
-
-if TYPE_CHECKING:
-    from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import Totals
+from ldprl.questions.joint import Joint
+from ldprl.questions.matter import Matter
+from ldprl.questions.reward import Reward
+from ldprl.questions.transition import Transition
+from ldprl.shape import Shape
 
 LayoutName = Literal["separate", "joint"]
 LAYOUTS: tuple[LayoutName, LayoutName] = ("separate", "joint")
@@ -42,7 +35,7 @@ _WORTH_MORE_ANSWERS = 0.9
 _FEW = 0.01
 
 
-class SubsetSelection(Mechanism):
+class SubsetSelection(AskingMechanism[SubsetOracle]):
     """Asks each user one question about one step, or a few about as many steps.
 
     Parameters
@@ -70,8 +63,6 @@ class SubsetSelection(Mechanism):
     summary = (
         "a question about one step, or a few, with the whole ε; pure ε, reports of a few bytes"
     )
-    constants = "sound"
-    resolution = 1
 
     def __init__(
         self,
@@ -100,136 +91,14 @@ class SubsetSelection(Mechanism):
         """Pure ε for the whole trajectory: only answers to public questions are told."""
         return Guarantee(self.epsilon, 0.0)
 
-    def oracle(self, kind: QuestionKind) -> SubsetOracle:
-        """Return the oracle that answers questions of this kind."""
-        return subset_oracle(items_of(kind, self.shape.states), self._exact / self.answers)
+    @property
+    def matters(self) -> tuple[Matter, ...]:
+        """Rewards and transitions, or both at once; a horizon of 1 has no transitions."""
+        return (Joint(),) if self.layout == "joint" else (Reward(), Transition())
 
-    def questions(self) -> list[tuple[QuestionKind, int]]:
-        """Return every question that can be asked; a user gets ``answers`` of them."""
-        horizon = self.shape.horizon
-        if self.layout == "joint":
-            return [("joint", h) for h in range(horizon)]
-        rewards: list[tuple[QuestionKind, int]] = [("reward", h) for h in range(horizon)]
-        return [*rewards, *(("transition", h) for h in range(horizon - 1))]
-
-    def ask(self, plan: Plan) -> Plan:
-        """Give assignments without questions some, rewards and transitions in equal shares.
-
-        Further questions are about the steps that follow, and go round; the last step, which leads
-        nowhere, is asked for its reward.
-        """
-        result = []
-        asked, even = self.questions(), np.ones(self.shape.states)
-        kinds = [kind for kind, _ in asked]
-        for assignment in plan:
-            if assignment.questions:
-                result.append(assignment)
-                continue
-            for kind, first in asked:
-                share = assignment.share / len(set(kinds)) / kinds.count(kind)
-                steps = [(first + i) % self.shape.horizon for i in range(self.answers)]
-                questions = tuple(
-                    Question(kind if (kind, h) in asked else "reward", h, even) for h in steps
-                )
-                result.append(replace(assignment, share=share, questions=questions))
-        return tuple(result)
-
-    def privatize(
-        self, trajectory: Trajectory, assignment: Assignment, source: RandomSource
-    ) -> Array:
-        """Answer the assignment's questions in turn: 1 for each item in a reported subset."""
-        trajectory.check(self.shape)
-        parts = []
-        for question, oracle, _ in self.parts(assignment):
-            item = held_item(self.shape, assignment.policy, question, trajectory, source)
-            parts.append(oracle.draw(item, source))
-        return np.concatenate(parts)
-
-    def privatize_many(
-        self, trajectory: Trajectory, assignment: Assignment, count: int, source: RandomSource
-    ) -> Array | Sequence[Array]:
-        """Answer the questions again and again, the same unless a reward is rounded anew."""
-        if any(reward not in (0, 1) for reward in trajectory.rewards):
-            return super().privatize_many(trajectory, assignment, count, source)
-        trajectory.check(self.shape)
-        parts = []
-        for question, oracle, _ in self.parts(assignment):
-            item = held_item(self.shape, assignment.policy, question, trajectory, source)
-            parts.append(oracle.draw_many(item, count, source))
-        return np.concatenate(parts, axis=1)
-
-    def parts(self, assignment: Assignment) -> Iterator[tuple[Question, SubsetOracle, slice]]:
-        """Yield each question with the oracle that answers it and its place in a report."""
-        if len(assignment.questions) != self.answers:
-            # One more would cost ε/m more.
-            expected = f"{self.answers}: pass a plan without questions through ask()"
-            raise InputError("assignment.questions", len(assignment.questions), expected)
-        start = 0
-        for question in assignment.questions:
-            oracle = self.oracle(question.kind)
-            yield question, oracle, slice(start, start + oracle.items)
-            start += oracle.items
-
-    def sample_tally(
-        self, totals: Totals, assignment: Assignment, rng: np.random.Generator
-    ) -> Array:
-        """Draw how often each item is in the users' reports, exactly in distribution.
-
-        Given what all users lived through, their answers are independent, and the tally of those to
-        one question hangs only on how many users hold each of its items. The totals have these
-        numbers for all steps with their joint law: one step after the other, the tallies are
-        independent draws. (A joint question draws its numbers from the totals: who of those in a
-        state got the reward is independent of where they went and of what other steps brought.)
-        """
-        from ldprl.simulation.kernels.subsets import subset_tally
-
-        parts = []
-        for question, oracle, _ in self.parts(assignment):
-            items = np.zeros(oracle.items, dtype=np.int64)
-            items[:-1] = totals.answers(question.kind, question.step, rng).ravel()
-            items[-1] = totals.users - items.sum()
-            parts.append(subset_tally(rng, items, oracle.size, float(oracle.keep)))
-        return np.concatenate(parts)
-
-    def decode(self, tally: Array, users: int, assignment: Assignment) -> Statistics:
-        """Return unbiased, weighted sums of the rows (s, π_h(s)) at the asked steps."""
-        result = replace(self.no_statistics(), users=users)
-        for question, oracle, place in self.parts(assignment):
-            counts = oracle.decode(tally[place], users)[:-1]
-            add_answers(result, counts, assignment.policy, question)
-        return result
-
-    def no_statistics(self) -> Statistics:
-        """Return the sums of no reports."""
-        empty = Statistics.empty(self.shape, arrivals=True)
-        moves = empty.transitions.shape[:-1]
-        return replace(
-            empty,
-            reports=np.zeros(empty.reports.shape),
-            transition_reports=np.zeros(moves),
-            asked=np.zeros(self.shape.horizon),
-        )
-
-    def loss_pairs(self) -> list[LossPair]:
-        """Return the answers of the least private questions: an item against another one each."""
-        # All have the same ε; below it, the answer that is told more often gives away more.
-        worst: dict[int, SubsetOracle] = {}
-        for kind, step in self.questions():
-            oracle = self.oracle(kind)
-            worst[step] = max(worst.get(step, oracle), oracle, key=lambda one: one.contrast)
-        told = sorted(worst.values(), key=lambda one: one.contrast, reverse=True)
-        return [oracle.loss_pair() for oracle in told[: self.answers]]
-
-    def log_likelihood(
-        self, reports: Array, trajectory: Trajectory, assignment: Assignment
-    ) -> FloatArray:
-        """Return ln P(report | trajectory) of each report, for rewards that are 0 or 1."""
-        total = np.zeros(len(reports))
-        for question, oracle, place in self.parts(assignment):
-            # Rewards of 0 or 1 are not rounded, so no random bit is drawn here.
-            item = held_item(self.shape, assignment.policy, question, trajectory, SystemSource())
-            total += oracle.log_likelihood(reports[:, place], item)
-        return total
+    def oracle_for(self, items: int) -> SubsetOracle:
+        """Return subset selection with the report size of least variance."""
+        return subset_oracle(items, self._exact / self.answers)
 
     @property
     def error_laws(self) -> ErrorLaws:
@@ -247,8 +116,8 @@ class SubsetSelection(Mechanism):
     @property
     def row_laws(self) -> RowLaws:
         """Exact second moments and ranges of a row's terms, from the oracle's probabilities."""
-        rewards = row_law(self._oracle_of("reward"), 2, self._reward_width)
-        moves = row_law(self._oracle_of("transition"), self.shape.states, self._move_width)
+        rewards = row_law(self._oracle_of(Reward()), 2, self._reward_width)
+        moves = row_law(self._oracle_of(Transition()), self.shape.states, self._move_width)
         return RowLaws(rewards, moves)
 
     @property
@@ -261,13 +130,13 @@ class SubsetSelection(Mechanism):
         """How many items make up one cell (s, s')."""
         return 2 if self.layout == "joint" else 1
 
-    def _oracle_of(self, kind: QuestionKind) -> SubsetOracle:
-        return self.oracle("joint" if self.layout == "joint" else kind)
+    def _oracle_of(self, what: Matter) -> SubsetOracle:
+        asked = Joint() if self.layout == "joint" else what
+        return self.oracle_for(self.shape.states * asked.outcomes(self.shape.states) + 1)
 
     def _error(self, width: int, *, moves: bool = False) -> tuple[float, float]:
         """Return variance and bound of one report's error in a cell of ``width`` items."""
-        oracle = self._oracle_of("transition" if moves else "reward")
-        return cell_error(oracle, width)
+        return cell_error(self._oracle_of(Transition() if moves else Reward()), width)
 
     def _best_way(
         self, layouts: Sequence[LayoutName], counts: Sequence[int]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from ldprl.assignment import Assignment, Question, QuestionKind
-from ldprl.errors import InputError, one_of
+from ldprl.assignment import Assignment
+from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
+from ldprl.questions.question import Question
 
 REPORT_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -54,7 +55,7 @@ class Issued:
 
 def question_documents(assignment: Assignment) -> list[dict[str, Any]]:
     """Return an assignment's questions as JSON."""
-    return [{"kind": asked.kind, "step": asked.step} for asked in assignment.questions]
+    return [asked.document() for asked in assignment.questions]
 
 
 def report_document(report_id: str, issued: Issued, values: list[int]) -> dict[str, Any]:
@@ -96,11 +97,9 @@ def _questions(value: object, deployment: Deployment) -> tuple[Question, ...]:
 
 
 def _question(field: str, value: object, deployment: Deployment) -> Question:
-    if not isinstance(value, dict):
-        raise InputError(field, value, "a question")
-    kind = one_of(f"{field}.kind", value.get("kind", ""), get_args(QuestionKind))
-    step = _count(f"{field}.step", value.get("step"))
+    question = Question.from_document(field, value, deployment.shape)
     possible = deployment.built.questions()
-    if (kind, step) not in possible:
-        raise InputError(field, value, f"one of {possible}")
-    return Question(kind, step, np.ones(deployment.shape.states))  # type: ignore[arg-type]
+    if (question.what, question.step) not in possible:
+        kinds = sorted({what.kind for what, _ in possible})
+        raise InputError(f"{field}.kind", question.kind, " or ".join(kinds))
+    return question

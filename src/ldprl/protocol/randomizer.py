@@ -20,8 +20,8 @@ from ldprl.mechanisms.subset_selection import SubsetSelection
 def randomizer(mechanism: Mechanism) -> dict[str, Any]:
     """Return what a client needs to draw a report of ``mechanism``."""
     if isinstance(mechanism, SubsetSelection):
-        kinds = sorted({kind for kind, _ in mechanism.questions()})
-        oracles = {kind: mechanism.oracle(kind) for kind in kinds}
+        asked = {what.kind: what for what, _ in mechanism.questions()}
+        oracles = {kind: mechanism.oracle(what) for kind, what in sorted(asked.items())}
         return {"layout": mechanism.layout, "answers": mechanism.answers} | {
             kind: {"items": it.items, "size": it.size, "threshold": str(it.threshold)}
             for kind, it in oracles.items()

@@ -6,6 +6,7 @@ from typing import Any
 
 import ldprl
 from ldprl.protocol.deployment import FORMAT
+from ldprl.questions.matter import matter_kinds
 from ldprl.service.causes import DELAYS, REFUSALS
 
 Schema = dict[str, Any]
@@ -39,7 +40,18 @@ def _counts(names: list[str]) -> Schema:
 
 
 _POLICY = _list(_list(_COUNT))
-_QUESTIONS = _list(_object(kind={"enum": ["reward", "transition", "joint"]}, step=_COUNT))
+_QUESTIONS = _list(
+    {
+        "type": "object",
+        "properties": {
+            "kind": {"enum": sorted(matter_kinds())},
+            "step": _COUNT,
+            # The cell of each state, where states are not asked about one by one.
+            "where": _list(_COUNT),
+        },
+        "required": ["kind", "step"],
+    }
+)
 _PUBLIC_STATUS = _object(
     deployment=_DIGEST,
     name=_TEXT,

@@ -18,7 +18,7 @@ _CLIENT = HERE.parents[2] / "clients" / "js"
 
 def _files() -> dict[str, Path]:
     """Return every file by the path it is served at: a request can name nothing else."""
-    client = [_CLIENT / "ldprl.js", *(_CLIENT / "src").glob("*.js")]
+    client = [_CLIENT / "ldprl.js", *(_CLIENT / "src").rglob("*.js")]
     checkout = {f"/static/{path.relative_to(_CLIENT).as_posix()}": path for path in client}
     packaged = {
         f"/static/{path.relative_to(_STATIC).as_posix()}": path

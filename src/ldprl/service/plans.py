@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ldprl.assignment import Assignment, Plan, Question
+from ldprl.assignment import Assignment, Plan
 from ldprl.protocol.alphabet import Alphabet, alphabet
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, question_documents
+from ldprl.questions.question import Question
 from ldprl.service.store.protocol import StoredPlan, Sum
+from ldprl.shape import Shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ class Edition:
 
 def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
     """Make a stored plan ready to be served."""
-    plan = plan_from(stored.assignments)
+    plan = plan_from(stored.assignments, deployment.shape)
     digest = deployment.digest
     parts = [Issued(digest, stored.version, i, one).document() for i, one in enumerate(plan)]
     whole = {
@@ -82,13 +84,13 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
 
 
 def alphabets(plan: Plan, deployment: Deployment) -> tuple[Alphabet, ...]:
-    """Return what a report under each assignment may hold; it hangs on the questions' kinds."""
-    kinds = [tuple(question.kind for question in one.questions) for one in plan]
+    """Return what a report under each assignment may hold: the same for questions as large."""
+    sizes = [tuple(question.items for question in one.questions) for one in plan]
     known = {
-        kind: alphabet(deployment.built, one)
-        for kind, one in dict(zip(kinds, plan, strict=True)).items()
+        size: alphabet(deployment.built, one)
+        for size, one in dict(zip(sizes, plan, strict=True)).items()
     }
-    return tuple(known[kind] for kind in kinds)
+    return tuple(known[size] for size in sizes)
 
 
 def plan_text(plan: Plan) -> str:
@@ -106,14 +108,14 @@ def plan_text(plan: Plan) -> str:
     )
 
 
-def plan_from(text: str) -> Plan:
+def plan_from(text: str, shape: Shape) -> Plan:
     """Read what :func:`plan_text` wrote."""
-    return tuple(_assignment(part) for part in json.loads(text))
+    return tuple(_assignment(part, shape) for part in json.loads(text))
 
 
-def _assignment(part: dict[str, Any]) -> Assignment:
+def _assignment(part: dict[str, Any], shape: Shape) -> Assignment:
     questions = tuple(
-        Question(asked["kind"], asked["step"], np.array(weights))
+        Question.from_document("questions", asked, shape, np.array(weights))
         for asked, weights in zip(part["questions"], part["weights"], strict=True)
     )
     return Assignment(np.array(part["policy"], dtype=np.int64), part["share"], questions)

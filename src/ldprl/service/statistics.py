@@ -24,7 +24,7 @@ class Decoder:
         """Return the assignment that a sum's reports were made under."""
         if one.version not in self._plans:
             for stored in self._store.plans(max(self._plans, default=0)):
-                self._plans[stored.version] = plan_from(stored.assignments)
+                self._plans[stored.version] = plan_from(stored.assignments, self._mechanism.shape)
         return self._plans[one.version][one.assignment]
 
     def statistics(self, sums: Sequence[Sum]) -> Statistics:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.assignment import QuestionKind
 from ldprl.errors import InputError
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.layout import Layout
@@ -25,6 +24,7 @@ class Totals:
     The action is known from the policy, so states are enough: ``arrivals[h, s]`` users were in s
     at step h, ``moves[h, s, s']`` of them went on to s', and the rewards they got there sum to
     ``rewards[h, s]`` (and the squares to ``squares[h, s]``), in units of the layout's resolution.
+    ``mdp`` and ``policy`` are the world that they lived in and what they did.
     """
 
     users: int
@@ -32,6 +32,8 @@ class Totals:
     moves: IntArray
     rewards: Array
     squares: Array
+    mdp: TabularMDP
+    policy: Policy
 
     def counts(self, layout: Layout, policy: Policy) -> Array:
         """Return the users' summed counters as one flat vector in the given ``layout``."""
@@ -48,29 +50,6 @@ class Totals:
             if step + 1 < shape.horizon:
                 transitions[model, states, actions] += self.moves[step]
         return vector
-
-    def answers(self, kind: QuestionKind, step: int, rng: np.random.Generator) -> IntArray:
-        """Return how many users hold each answer, of shape (S, 2), (S, S) or (S, 2, S).
-
-        Given the state, a reward bit and the next state are independent, so a joint count is drawn
-        as a hypergeometric split of each state's users. Rewards must be counted in whole bits.
-        """
-        ones = self.rewards[step]
-        bits: IntArray = np.stack([self.arrivals[step] - ones, ones], axis=1)
-        if kind == "reward":
-            return bits
-        if step < len(self.moves):
-            moves: IntArray = self.moves[step]
-        else:
-            moves = np.zeros((len(bits), len(bits)), dtype=np.int64)
-            moves[:, 0] = self.arrivals[step]
-        if kind == "transition":
-            return moves
-        rows = zip(moves, ones.tolist(), strict=True)
-        with_one = np.stack(
-            [rng.multivariate_hypergeometric(row, count, method="marginals") for row, count in rows]
-        )
-        return np.stack([moves - with_one, with_one], axis=1)
 
 
 def check_shapes(mdp: TabularMDP, mechanism: Mechanism) -> None:
@@ -108,7 +87,7 @@ def draw_totals(
             rows = _normalized(transitions[step][states, policy[step]])
             moves[step] = rng.multinomial(arrivals[step], rows)
             arrivals[step + 1] = moves[step].sum(axis=0)
-    return Totals(users, arrivals, moves, rewards, squares)
+    return Totals(users, arrivals, moves, rewards, squares, mdp, policy)
 
 
 def _rounded_sum(

@@ -115,7 +115,7 @@ class EveryQuestion(SubsetSelection):
         ]
         return np.concatenate(answers, axis=1)
 
-    log_likelihood = Mechanism.log_likelihood  # type: ignore[assignment]
+    log_likelihood = Mechanism.log_likelihood
 
 
 class SharedNoise(Laplace):

@@ -1,17 +1,14 @@
 // A report in words: what was asked, what could be answered, and what was told.
 
+import { matterOf } from "./src/questions/index.js";
 import { count } from "./words.js";
 
 const WORDS = 2 ** 64;
 
 /** Write the question that a user was asked. */
-export function questionInWords({ kind, step }, { reward }) {
-  const what = {
-    reward: `which state you were in, and whether you were ${reward}`,
-    transition: "which state you were in, and which one it led to",
-    joint: `which state you were in, whether you were ${reward}, and which state it led to`,
-  };
-  return `The service asks one question, drawn before you lived: in month ${step + 1}, ${what[kind]}?`;
+export function questionInWords({ kind, step }, labels) {
+  const what = matterOf("kind", kind).words(labels);
+  return `The service asks one question, drawn before you lived: in month ${step + 1}, ${what}?`;
 }
 
 /** Write one answer; null is the answer of those who have nothing to tell. */
@@ -21,22 +18,6 @@ export function answerInWords(answer, { states, reward }) {
   if (answer.reward !== undefined) words.push(answer.reward === 1 ? reward : `not ${reward}`);
   const next = answer.next === undefined ? "" : ` → ${states[answer.next]}`;
   return words.join(", ") + next;
-}
-
-/** Return the true answer, or null if the advice was not followed up to the step asked about. */
-export function ownAnswer({ states, actions, rewards }, policy, { kind, step }) {
-  const asked = states.slice(0, step + 1);
-  if (!asked.every((state, h) => actions[h] === policy[h][state])) return null;
-  const answer = { state: states[step] };
-  if (kind !== "transition") answer.reward = rewards[step];
-  if (kind !== "reward") answer.next = states[step + 1] ?? 0;
-  return answer;
-}
-
-/** Whether two answers are the same. */
-export function same(first, second) {
-  if (first === null || second === null) return first === second;
-  return ["state", "reward", "next"].every((part) => first[part] === second[part]);
 }
 
 /** Write what the reported set says, and what it does not. */

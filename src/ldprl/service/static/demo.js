@@ -1,15 +1,8 @@
 // The visitor's page: a life that stays here, and the one report that leaves.
 
-import {
-  answerInWords,
-  oddsInWords,
-  ownAnswer,
-  questionInWords,
-  same,
-  setInWords,
-} from "./answers.js";
+import { answerInWords, oddsInWords, questionInWords, setInWords } from "./answers.js";
 import { byId, element, say } from "./dom.js";
-import { Client, ForgetfulStorage, explain, servedDigest } from "./ldprl.js";
+import { Client, ForgetfulStorage, SystemSource, explain, servedDigest } from "./ldprl.js";
 import { count } from "./words.js";
 import { fetchWorld, fits, start, step } from "./world.js";
 
@@ -91,25 +84,25 @@ function showReport(deployment, assignment, lived, entry) {
     `With ε = ${deployment.epsilon} this holds for every report and every pair of lives, whatever ` +
       `else anybody knows. A life is a state and an outcome for each month, or to have stopped.`,
   );
-  if (question !== undefined) {
-    showAnswers(deployment, question, ownAnswer(lived, assignment.policy, question));
-  }
+  if (question !== undefined) showAnswers(deployment, assignment, lived, report.values);
   say(byId("sending"), "");
   byId("send").disabled = false;
   byId("report").hidden = byId("doubt").hidden = false;
   byId("report-name").focus();
 }
 
-function showAnswers({ randomizer, labels }, question, own) {
-  const { kind, possible, answers } = question;
+function showAnswers({ randomizer, labels }, assignment, lived, values) {
+  const [question] = assignment.questions;
+  const [told] = randomizer.answered(assignment, values);
+  // Rewards here are 0 or 1: nothing is rounded, so that the item is the one that was hidden.
+  const own = randomizer.held(lived, assignment.policy, question, new SystemSource());
+  const { items } = question.oracle;
   say(byId("question"), questionInWords(question, labels));
-  say(byId("meaning"), setInWords(randomizer.oracles[kind], own === null));
-  const items = Array.from({ length: possible }, (_, item) => randomizer.meaning(kind, item));
-  const entries = items.map((answer) => {
-    const isTold = answers.some((other) => same(other, answer));
-    const isOwn = same(own, answer);
-    const style = `${isTold ? "told" : ""} ${isOwn ? "own" : ""}`;
-    const sent = isTold ? element("span", { class: "hidden-text" }, " (reported)") : "";
+  say(byId("meaning"), setInWords(question.oracle, own === items - 1));
+  const entries = Array.from({ length: items }, (_, item) => {
+    const style = `${told.includes(item) ? "told" : ""} ${own === item ? "own" : ""}`;
+    const sent = told.includes(item) ? element("span", { class: "hidden-text" }, " (reported)") : "";
+    const answer = randomizer.meaning(question, item);
     return element("li", { class: style }, answerInWords(answer, labels), sent);
   });
   byId("answers").replaceChildren(...entries);

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from ldprl.assignment import Plan, QuestionKind
+from ldprl.assignment import Plan
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import first_draws
 from ldprl.figures.curves import pick
@@ -38,6 +38,7 @@ from ldprl.learning.questions import with_questions
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.subset_selection import SubsetSelection
+from ldprl.questions.matter import Matter
 from ldprl.shape import Shape
 from ldprl.statistics import Statistics
 
@@ -61,7 +62,7 @@ class Unasked(SubsetSelection):
     the same, and nobody turns greedy after the asked step, as no step is known in advance.
     """
 
-    def questions(self) -> list[tuple[QuestionKind, int]]:
+    def questions(self) -> list[tuple[Matter, int]]:
         """Return no question."""
         return []
 

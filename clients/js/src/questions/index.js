@@ -1,0 +1,7 @@
+// The kinds of questions that this client knows from the start; an app may define more.
+
+import "./reward.js";
+import "./transition.js";
+import "./joint.js";
+
+export { defineMatter, matterOf } from "./matters.js";

@@ -1,0 +1,208 @@
+"""Mechanisms that ask questions: the base class, and the oracle that hides an answer.
+
+A mechanism of one's own that asks is one class: derive from :class:`AskingMechanism` and answer
+``matters``, ``oracle_for``, ``guarantee`` and ``error_laws``. The base class draws reports, adds
+them up, decodes them, and draws the sum of many at once.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from ldprl.accounting.loss import LossPair
+from ldprl.assignment import Assignment, Plan
+from ldprl.errors import InputError
+from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.sampling import RandomSource, SystemSource
+from ldprl.questions.matter import Matter
+from ldprl.questions.partition import Partition
+from ldprl.questions.question import Question
+from ldprl.shape import Array, FloatArray, IntArray
+from ldprl.statistics import Statistics
+
+if TYPE_CHECKING:
+    from ldprl.mechanisms.trajectory import Trajectory
+    from ldprl.simulation.world import Totals
+
+
+class Oracle(Protocol):
+    """A frequency oracle: hides which of ``items`` items a user holds.
+
+    A report has one number for each item, and reports are added up item by item.
+    """
+
+    @property
+    def items(self) -> int:
+        """How many items there are; the last one is ⊥."""
+
+    @property
+    def contrast(self) -> float:
+        """How much more often an item is reported by those who hold it: larger tells more."""
+
+    def draw_many(self, item: int, count: int, source: RandomSource) -> IntArray:
+        """Return ``count`` independent reports of a user who holds ``item``, one a row."""
+
+    def decode(self, tally: Array, users: int) -> FloatArray:
+        """Return unbiased counts of who holds each item."""
+
+    def sample_tally(self, held: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw the sum of the reports of users of whom ``held[i]`` hold item i, exactly."""
+
+    def loss_pair(self) -> LossPair:
+        """Return what tells the worst two items apart."""
+
+    def log_likelihood(self, reports: Array, item: int) -> FloatArray | None:
+        """Return ln P(report | item) up to a constant, if it is known."""
+
+
+AnyOracle = TypeVar("AnyOracle", bound=Oracle)
+
+
+class AskingMechanism(Mechanism, Generic[AnyOracle]):
+    """Asks each user ``answers`` questions about as many steps, and hides each answer."""
+
+    constants = "sound"
+    resolution = 1
+
+    @property
+    @abstractmethod
+    def matters(self) -> tuple[Matter, ...]:
+        """What this mechanism asks about."""
+
+    @abstractmethod
+    def oracle_for(self, items: int) -> AnyOracle:
+        """Return the oracle that hides one of ``items`` items, with one answer's share of ε."""
+
+    def oracle(self, what: Matter, where: Partition | None = None) -> AnyOracle:
+        """Return the oracle that answers questions about ``what``."""
+        partition = what.where(self.shape.states) if where is None else where
+        return self.oracle_for(partition.count * what.outcomes(partition.count) + 1)
+
+    def questions(self) -> list[tuple[Matter, int]]:
+        """Return every matter and step that can be asked; a user gets ``answers`` of them."""
+        return [(what, h) for what in self.matters for h in what.steps(self.shape.horizon)]
+
+    def ask(self, plan: Plan) -> Plan:
+        """Give assignments without questions some, each matter in equal shares.
+
+        Further questions are about the steps that follow, and go round; a step that cannot be asked
+        for the same matter is asked for the first one that it can be asked for.
+        """
+        result = []
+        asked, even = self.questions(), np.ones(self.shape.states)
+        matters = [what for what, _ in asked]
+        at_step = {step: what for what, step in reversed(asked)}
+        for assignment in plan:
+            if assignment.questions:
+                result.append(assignment)
+                continue
+            for what, first in asked:
+                share = assignment.share / len(set(matters)) / matters.count(what)
+                steps = [(first + i) % self.shape.horizon for i in range(self.answers)]
+                questions = tuple(
+                    Question(what if (what, h) in asked else at_step[h], h, even) for h in steps
+                )
+                result.append(replace(assignment, share=share, questions=questions))
+        return tuple(result)
+
+    def parts(self, assignment: Assignment) -> Iterator[tuple[Question, AnyOracle, slice]]:
+        """Yield each question with the oracle that answers it and its place in a report."""
+        if len(assignment.questions) != self.answers:
+            # One more would cost another share of ε.
+            expected = f"{self.answers}: pass a plan without questions through ask()"
+            raise InputError("assignment.questions", len(assignment.questions), expected)
+        start = 0
+        for question in assignment.questions:
+            oracle = self.oracle(question.what, question.where)
+            yield question, oracle, slice(start, start + oracle.items)
+            start += oracle.items
+
+    def privatize(
+        self, trajectory: Trajectory, assignment: Assignment, source: RandomSource
+    ) -> Array:
+        """Answer the assignment's questions in turn."""
+        trajectory.check(self.shape)
+        parts = []
+        for question, oracle, _ in self.parts(assignment):
+            item = question.item(self.shape, assignment.policy, trajectory, source)
+            parts.append(oracle.draw_many(item, 1, source)[0])
+        return np.concatenate(parts)
+
+    def privatize_many(
+        self, trajectory: Trajectory, assignment: Assignment, count: int, source: RandomSource
+    ) -> Array | Sequence[Array]:
+        """Answer the questions again and again, the same unless a reward is rounded anew."""
+        if any(reward not in (0, 1) for reward in trajectory.rewards):
+            return super().privatize_many(trajectory, assignment, count, source)
+        trajectory.check(self.shape)
+        parts = []
+        for question, oracle, _ in self.parts(assignment):
+            item = question.item(self.shape, assignment.policy, trajectory, source)
+            parts.append(oracle.draw_many(item, count, source))
+        return np.concatenate(parts, axis=1)
+
+    def sample_tally(
+        self, totals: Totals, assignment: Assignment, rng: np.random.Generator
+    ) -> Array:
+        """Draw the sum of the reports of all the users in ``totals``, exactly in distribution.
+
+        Given what all users lived through, their answers are independent, and the tally of those to
+        one question depends only on how many users hold each of its items. The totals have these
+        numbers for all steps with their joint law: one step after the other, the tallies are
+        independent draws. (A joint question draws its numbers from the totals: who of those in a
+        state got the reward is independent of where they went and of what other steps brought.)
+        """
+        return np.concatenate(
+            [
+                oracle.sample_tally(question.held(totals, rng), rng)
+                for question, oracle, _ in self.parts(assignment)
+            ]
+        )
+
+    def decode(self, tally: Array, users: int, assignment: Assignment) -> Statistics:
+        """Return unbiased, weighted sums of the rows that the assignment's users answer for."""
+        result = replace(self.no_statistics(), users=users)
+        for question, oracle, place in self.parts(assignment):
+            counts = oracle.decode(tally[place], users)[:-1]
+            decoded = question.decoded(self.shape, counts, users, assignment.policy)
+            question.what.add(result, decoded)
+        return result
+
+    def no_statistics(self) -> Statistics:
+        """Return the sums of no reports: weights make the numbers of reports fractional."""
+        empty = Statistics.empty(self.shape, arrivals=True)
+        return replace(
+            empty,
+            reports=np.zeros(empty.reports.shape),
+            transition_reports=np.zeros(empty.transitions.shape[:-1]),
+            asked=np.zeros(self.shape.horizon),
+        )
+
+    def loss_pairs(self) -> list[LossPair]:
+        """Return the answers of the least private questions: an item against another one each."""
+        # All have the same ε; below it, the answer that is reported more often gives away more.
+        worst: dict[int, AnyOracle] = {}
+        for what, step in self.questions():
+            oracle = self.oracle(what)
+            worst[step] = max(worst.get(step, oracle), oracle, key=lambda one: one.contrast)
+        told = sorted(worst.values(), key=lambda one: one.contrast, reverse=True)
+        return [oracle.loss_pair() for oracle in told[: self.answers]]
+
+    def log_likelihood(
+        self, reports: Array, trajectory: Trajectory, assignment: Assignment
+    ) -> FloatArray | None:
+        """Return ln P(report | trajectory) of each report, for rewards that are 0 or 1."""
+        total = np.zeros(len(reports))
+        for question, oracle, place in self.parts(assignment):
+            # Rewards of 0 or 1 are not rounded, so no random bit is drawn here.
+            item = question.item(self.shape, assignment.policy, trajectory, SystemSource())
+            part = oracle.log_likelihood(reports[:, place], item)
+            if part is None:
+                return None
+            total += part
+        return total
