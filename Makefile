@@ -1,15 +1,21 @@
-# Every target builds .venv from python3 and pip by itself.
+# Every target builds .venv from python3 and pip by itself: the demo what it runs, the others the
+# rest on top of it.
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-compile
+DEMO := .venv/.demo
 READY := .venv/.ready
 
 # Compiled kernels are cached here, so a second run does not compile again.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
-.PHONY: demo test test-slow lint bench docs docs-images lock clean
+.PHONY: demo install test test-slow lint bench docs docs-images lock clean
 
-demo: $(READY)
+demo: $(DEMO)
 	$(BIN)/ldprl reproduce --out out/demo
+
+# The command line and what `make demo` runs, without running it.
+install: $(DEMO)
 
 test: lint
 	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow"
@@ -36,22 +42,31 @@ docs: $(READY)
 docs-images: $(READY)
 	$(BIN)/python docs/tools/draw.py
 
-$(READY): requirements.lock pyproject.toml
+$(DEMO): requirements-demo.lock pyproject.toml
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(INSTALL) --require-hashes -r requirements-demo.lock
+	$(INSTALL) --no-deps --no-build-isolation --editable .
 	touch $@
 
-# Run it after a change of dependencies in pyproject.toml. LOCKED names the extras that go in.
-# What is kept is names, versions and hashes: no index, no host, no path.
-LOCKED := dev cluster
+$(READY): requirements.lock $(DEMO)
+	$(INSTALL) --require-hashes -r requirements.lock
+	touch $@
+
+# Run it after a change of dependencies in pyproject.toml. The second lock has the extras that the
+# demo needs, in the versions of the first one. Only names, versions and hashes are kept: no index,
+# no host, no path.
+COMPILE := build/lock/bin/pip-compile -q --strip-extras --unsafe-package ldprl --generate-hashes \
+	--no-header --no-annotate --no-emit-options --no-emit-index-url --no-emit-find-links \
+	--no-emit-trusted-host
+PINS := grep -E '^([a-z0-9-]+==| +--hash=)'
 lock:
 	$(PYTHON) -m venv --clear build/lock
 	build/lock/bin/pip install -q --disable-pip-version-check pip-tools
-	build/lock/bin/pip-compile -q --strip-extras --unsafe-package ldprl --generate-hashes \
-		--no-header --no-annotate --no-emit-options --no-emit-index-url --no-emit-find-links \
-		--no-emit-trusted-host $(LOCKED:%=--extra %) -o build/lock/requirements.txt pyproject.toml
-	grep -E '^([a-z0-9-]+==| +--hash=)' build/lock/requirements.txt > requirements.lock
+	$(COMPILE) --extra dev --extra cluster -o build/lock/all.txt pyproject.toml
+	$(PINS) build/lock/all.txt > requirements.lock
+	$(COMPILE) --extra figures --extra build -c requirements.lock -o build/lock/demo.txt \
+		pyproject.toml
+	$(PINS) build/lock/demo.txt > requirements-demo.lock
 
 clean:
 	rm -rf .venv build dist out site .mypy_cache .ruff_cache .pytest_cache .hypothesis

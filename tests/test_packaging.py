@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 import ldprl
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-PINNED = set(re.findall(r"^([\w-]+)==\S+ \\$", LOCK, flags=re.MULTILINE))
+DEMO_LOCK = (ROOT / "requirements-demo.lock").read_text(encoding="utf-8")
+PIN = r"[\w-]+==[\w.+!]+ \\"
+DIGEST = r"    --hash=sha256:[0-9a-f]{64}(?: \\)?"
+
+
+def pins(lock: str) -> dict[str, str]:
+    """Return the name of each locked package with its version and hashes."""
+    return {block.split("==")[0]: block for block in re.split(r"\n(?=\w)", lock.strip())}
 
 
 def name_of(requirement: str) -> str:
@@ -25,13 +36,42 @@ def test_the_users_side_needs_numpy_alone() -> None:
 def test_lock_pins_all_that_tests_need() -> None:
     extras = PROJECT["optional-dependencies"]
     wanted = {name_of(item) for item in extras["dev"] + extras["simulation"]} - {"ldprl"}
-    assert wanted <= PINNED
+    assert wanted <= pins(LOCK).keys()
 
 
-def test_lock_names_no_host_and_no_path() -> None:
-    pin, digest = r"[\w-]+==[\w.+!]+ \\", r"    --hash=sha256:[0-9a-f]{64}(?: \\)?"
-    strange = [line for line in LOCK.splitlines() if not re.fullmatch(f"{pin}|{digest}", line)]
+def test_the_demo_installs_what_it_runs_in_the_same_versions_as_the_tests() -> None:
+    extras = PROJECT["optional-dependencies"]
+    demo, everything = pins(DEMO_LOCK), pins(LOCK)
+    assert {name_of(item) for item in extras["figures"] + extras["build"]} <= demo.keys()
+    assert demo.items() < everything.items()
+    assert not {"ray", "opendp", "playwright", "scipy"} & demo.keys()
+
+
+@pytest.mark.parametrize("lock", [LOCK, DEMO_LOCK], ids=["all", "demo"])
+def test_locks_name_no_host_and_no_path(lock: str) -> None:
+    strange = [line for line in lock.splitlines() if not re.fullmatch(f"{PIN}|{DIGEST}", line)]
     assert not strange
+
+
+def test_the_demo_runs_without_what_it_does_not_install(tmp_path: Path) -> None:
+    """Import every figure and the command where scipy, Ray and the service's packages are gone."""
+    absent = sorted(pins(LOCK).keys() - pins(DEMO_LOCK).keys())
+    code = (
+        "import importlib.metadata, sys\n"
+        "distributions = importlib.metadata.packages_distributions()\n"
+        f"absent = set({absent!r})\n"
+        "for module, owners in distributions.items():\n"
+        "    if {owner.lower().replace('_', '-') for owner in owners} <= absent:\n"
+        "        sys.modules[module] = None\n"
+        "from ldprl.cli import main\n"
+        f"sys.argv = ['ldprl', 'reproduce', 'table-1', '--out', {str(tmp_path / 'out')!r}]\n"
+        "from ldprl.figures.gallery import chapters\n"
+        "chapters()\n"
+        "main()\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "out" / "report.html").is_file()
 
 
 def test_citation_has_the_version_of_the_package() -> None:
