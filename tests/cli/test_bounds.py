@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from ldprl.bounds import regret_lower_bound_ldp, regret_upper_bound
+from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import CountingMechanism
 from ldprl.shape import Shape
@@ -55,3 +59,44 @@ def test_the_theorem_says_nothing_about_a_mechanism_that_asks_about_one_step(run
     outcome = run(f"{LINE} --mechanism subset-selection")
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.startswith("error: mechanism = 'subset-selection': expected one of none, ")
+
+
+def test_an_instance_has_its_own_bounds(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "bandit.json"
+    mdp = TabularMDP(np.ones((1, 2, 1)), np.array([[0.9, 0.7]]), 1, reward_kind="bernoulli")
+    file.write_text(mdp.to_json(), encoding="utf-8")
+    line = f"bounds --mdp {file} --epsilon 1 --episodes 1e6 --instance"
+    found = run(f"{line} --json").json
+    assert found["instance_lower_bound"] == pytest.approx(145.96, abs=0.01)
+    assert found["instance_lower_bound_without_privacy"] == pytest.approx(17.98, abs=0.01)
+    assert found["instance"]["pair"]["regret"] == pytest.approx(51.6, abs=0.5)
+    assert found["instance"]["pair"]["probability_before"] == 0.7
+    assert found["instance"]["reason"] is None
+    shown = run(line).out
+    for words in ("This world", "146", "17.98", "state 0, action 1", "any rewards in [0, 1]"):
+        assert words in shown.replace("\n", " ")
+
+
+def test_a_bound_of_zero_says_why(run: Run) -> None:
+    line = "bounds --mdp random:2,2,2,1001 --epsilon 1 --episodes 1e6 --instance"
+    found = run(f"{line} --json").json
+    assert found["instance_lower_bound"] == 0
+    assert found["instance"]["pair"] is None
+    assert "The bound is 0: nothing has to be explored" in run(line).out.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("--instance", "mdp = None: expected a world"),
+        ("--states 2", "actions = None: expected a whole number, or a world by --mdp"),
+        ("--mdp random:2,2,2,1 --states 2", "states = '2': expected no sizes beside --mdp"),
+        ("--mdp nothing.json --instance", "expected a readable JSON file"),
+        ("--mdp random:200,60,40,1 --instance", "mdp = (200, 60, 40): expected"),
+    ],
+)
+def test_bad_input_about_a_world_is_one_line(run: Run, given: str, words: str) -> None:
+    outcome = run(f"bounds --epsilon 1 --episodes 1e6 {given}")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert words in outcome.err
+    assert outcome.err.count("\n") == 1

@@ -1,11 +1,14 @@
-"""Regret and privacy bounds of the paper as functions, with explicit constants."""
+"""What theory promises and forbids, as functions with explicit constants."""
 
+from ldprl.bounds.alternatives import Alternative, Instance
+from ldprl.bounds.instance import InstanceBound, alternatives, instance_lower_bound
 from ldprl.bounds.lower import (
     psrl_rate,
     pucb_rate,
     regret_lower_bound_jdp,
     regret_lower_bound_ldp,
 )
+from ldprl.bounds.pair import Pair, best_pair, pair_of
 from ldprl.bounds.shuffle import (
     CentralGuarantee,
     changed_bits,
@@ -17,10 +20,18 @@ from ldprl.bounds.table import TableRow, table_one, to_markdown
 from ldprl.bounds.upper import UpperBound, regret_upper_bound
 
 __all__ = [
+    "Alternative",
     "CentralGuarantee",
+    "Instance",
+    "InstanceBound",
+    "Pair",
     "TableRow",
     "UpperBound",
+    "alternatives",
+    "best_pair",
     "changed_bits",
+    "instance_lower_bound",
+    "pair_of",
     "psrl_rate",
     "pucb_rate",
     "regret_lower_bound_jdp",

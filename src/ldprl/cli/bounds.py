@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ldprl.cli.completion import mechanism_names
+from ldprl.cli.instance import instance_bounds, show_instance
 from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import Alpha, ConstantsName, Episodes, FailureProbability, Json
 from ldprl.cli.show import number, show_json, show_line, show_table
@@ -20,11 +21,21 @@ if TYPE_CHECKING:
 
 
 def bounds(
-    states: Annotated[str, typer.Option(metavar="S", help="Number of states.")],
-    actions: Annotated[str, typer.Option(metavar="A", help="Number of actions.")],
-    horizon: Annotated[str, typer.Option(metavar="H", help="Steps in an episode.")],
     episodes: Episodes,
     epsilon: Annotated[str, typer.Option(metavar="E", help="ε > 0 of the whole trajectory.")],
+    states: Annotated[str | None, typer.Option(metavar="S", help="Number of states.")] = None,
+    actions: Annotated[str | None, typer.Option(metavar="A", help="Number of actions.")] = None,
+    horizon: Annotated[str | None, typer.Option(metavar="H", help="Steps in an episode.")] = None,
+    mdp: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MDP", help="A world, FILE.json or as in 'regret', in place of the sizes."
+        ),
+    ] = None,
+    instance: Annotated[
+        bool,
+        typer.Option("--instance", help="Also what no learner can beat in the world of --mdp."),
+    ] = False,
     delta: Annotated[
         str, typer.Option(metavar="D", help="δ in (0, 1), for mechanisms that have one.")
     ] = "0.1",
@@ -44,18 +55,18 @@ def bounds(
     """Compute regret bounds, upper and lower, and the paper's table 1.
 
     Upper bounds are LDP-OBI's, with the constants of the proof; rates have constant 1 and no
-    logarithms.
+    logarithms. With --mdp and --instance, also what every learner pays in that world.
     """
+    from ldprl.mdp.specification import mdp_from
     from ldprl.mechanisms.catalogue import MECHANISMS
     from ldprl.mechanisms.mechanism import CountingMechanism
-    from ldprl.shape import Shape
 
+    sizes = {"states": states, "actions": actions, "horizon": horizon}
+    if instance and mdp is None:
+        raise InputError("mdp", None, "a world: --instance is about one")
+    world = None if mdp is None else mdp_from(mdp)
     problem = Problem(
-        Shape(
-            count("states", states, at_most=10**5),
-            count("actions", actions, at_most=10**5),
-            count("horizon", horizon, at_most=10**5),
-        ),
+        _shape(sizes) if world is None else _no_sizes(sizes, world.shape),
         count("episodes", episodes),
         decimal("epsilon", epsilon),
         decimal("delta", delta),
@@ -75,10 +86,33 @@ def bounds(
         "rates": _rates(problem),
         "table": _table(problem),
     }
+    if instance and world is not None:
+        found |= instance_bounds(world, problem.users, problem.epsilon)
     if as_json:
         show_json(found)
-    else:
-        _show(found)
+        return
+    _show(found)
+    if instance:
+        show_instance(found)
+
+
+def _shape(sizes: dict[str, str | None]) -> Shape:
+    from ldprl.shape import Shape
+
+    read = []
+    for name, text in sizes.items():
+        if text is None:
+            raise InputError(name, None, "a whole number, or a world by --mdp in place of sizes")
+        read.append(count(name, text, at_most=10**5))
+    states, actions, horizon = read
+    return Shape(states, actions, horizon)
+
+
+def _no_sizes(sizes: dict[str, str | None], shape: Shape) -> Shape:
+    for name, text in sizes.items():
+        if text is not None:
+            raise InputError(name, text, "no sizes beside --mdp: the world has its own")
+    return shape
 
 
 @dataclass(frozen=True)
