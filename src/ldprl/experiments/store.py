@@ -209,5 +209,5 @@ def _sync_folder(folder: Path) -> None:
 
 @cache
 def _versions() -> dict[str, str]:
-    packages = {name: version(name) for name in ("numpy", "scipy", "numba", "pyarrow")}
+    packages = {name: version(name) for name in ("numpy", "numba", "pyarrow")}
     return {"ldprl": ldprl.__version__, "python": platform.python_version(), **packages}
