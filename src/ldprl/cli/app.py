@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 import ldprl
 from ldprl.cli.advise import advise
+from ldprl.cli.amplify import amplify
 from ldprl.cli.audit import audit
 from ldprl.cli.bounds import bounds
 from ldprl.cli.deployment import deployment
@@ -119,6 +120,7 @@ _add(
     audit,
     "audit --mechanism laplace --states 2 --actions 2 --horizon 2 --epsilon 1 --samples 1e4 --json",
 )
+_add(_CHECK, amplify, "amplify --epsilon 6.7 --crowd 1e5 --delta 1e-8")
 _add(_CHECK, profile, "profile --epsilon 2 --delta 0.01")
 _add(
     _CHECK,

@@ -51,6 +51,16 @@ def audit(
             help="likelihood, classifier, counters or floating-point. \\[default: the best]",
         ),
     ] = None,
+    crowd: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", help="Attack shuffled batches of --samples times N reports instead."
+        ),
+    ] = None,
+    present: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="How many are really in a batch. \\[default: the crowd]"),
+    ] = None,
     seed: Annotated[str, typer.Option(metavar="I", help="The same seed, the same audit.")] = "0",
     as_json: Json = False,
 ) -> None:
@@ -70,6 +80,11 @@ def audit(
         count("actions", actions, at_most=10**3),
         count("horizon", horizon, at_most=10**3),
     )
+    if crowd is not None or present is not None:
+        _audit_crowd(
+            mechanism, shape, decimal("epsilon", epsilon), crowd, present, samples, seed, as_json
+        )
+        return
     found = [
         _audit(
             name,
@@ -88,6 +103,43 @@ def audit(
     else:
         _show(found, shape, constants)
     if any(row["verdict"] == "violated" for row in found):
+        raise typer.Exit(1)
+
+
+def _audit_crowd(
+    name: str | None,
+    shape: Shape,
+    epsilon: float,
+    crowd: str | None,
+    present: str | None,
+    batches: str,
+    seed: str,
+    as_json: bool,
+) -> None:
+    from dataclasses import asdict
+
+    from ldprl.accounting.audit import audit_crowd
+    from ldprl.mechanisms.catalogue import build_mechanism
+
+    if name is None or crowd is None:
+        raise InputError("crowd", crowd, "a crowd of one --mechanism")
+    stated = count("crowd", crowd, at_most=10**6)
+    result = audit_crowd(
+        build_mechanism(name, shape, epsilon, 0.0),
+        stated,
+        present=None if present is None else count("present", present, at_most=10**6),
+        batches=count("samples", batches, at_most=10**7),
+        seed=count("seed", seed, at_least=0, at_most=2**63),
+    )
+    if as_json:
+        show_json({"mechanism": name, **asdict(result)})
+    else:
+        show_line(
+            f"A crowd of {stated:,} promises δ ≤ {result.claimed_delta:.4g} at ε ="
+            f" {result.epsilon:.3g}; {result.batches:,} batches of either victim prove"
+            f" δ ≥ {result.empirical_delta_lower:.4g}: {result.verdict}."
+        )
+    if result.verdict == "violated":
         raise typer.Exit(1)
 
 

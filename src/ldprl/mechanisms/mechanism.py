@@ -9,6 +9,7 @@ A mechanism of one's own is one class: derive from :class:`CountingMechanism` an
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ldprl.accounting.blanket import Blanket, clones
 from ldprl.accounting.loss import LossPair
 from ldprl.accounting.profile import PrivacyProfile
 from ldprl.assignment import Assignment, Plan
@@ -139,6 +141,15 @@ class Mechanism(ABC):
     def privacy_profile(self) -> PrivacyProfile:
         """Return δ(ε) over the worst pair of trajectories, for this mechanism as built."""
         return PrivacyProfile(self.loss_pairs())
+
+    def blankets(self) -> list[Blanket]:
+        """Return what reports hide behind in a crowd, one for each kind of assignment.
+
+        By default nothing is used but that a report is ε-LDP.
+        """
+        if self.guarantee.delta or not math.isfinite(self.guarantee.epsilon):
+            raise InputError("mechanism", self.name, "one with a finite ε and δ = 0, for a crowd")
+        return [clones(self.guarantee.epsilon)]
 
     def log_likelihood(
         self, reports: Array, trajectory: Trajectory, assignment: Assignment

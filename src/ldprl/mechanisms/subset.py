@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from ldprl.accounting.blanket import Blanket, subset_blanket
 from ldprl.accounting.loss import LossPair
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.shape import Array, FloatArray, IntArray
@@ -113,6 +114,10 @@ class SubsetOracle:
         first = [both, own_only, other_only, 1 - both - own_only - other_only]
         second = [both, other_only, own_only, first[3]]
         return LossPair(np.array(first, dtype=np.float64), np.array(second, dtype=np.float64))
+
+    def blanket(self) -> Blanket:
+        """Return what a crowd of such reports hides behind."""
+        return subset_blanket(self.items, self.size, self.keep)
 
 
 @lru_cache

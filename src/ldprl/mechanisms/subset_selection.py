@@ -11,8 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations_with_replacement
 from typing import Literal
 
+from ldprl.accounting.blanket import Blanket, together
 from ldprl.errors import InputError, one_of, positive, whole_number
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.mechanism import ErrorLaw, ErrorLaws, Guarantee
@@ -99,6 +101,18 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
     def oracle_for(self, items: int) -> SubsetOracle:
         """Return subset selection with the report size of least variance."""
         return subset_oracle(items, self._exact / self.answers)
+
+    def blankets(self) -> list[Blanket]:
+        """Return the exact blanket of every combination of questions that a user may answer.
+
+        Questions about the states as they are; one about groups of states has fewer items, and a
+        client in a crowd refuses it.
+        """
+        items = sorted({self.oracle(what).items for what, _ in self.questions()})
+        return [
+            together([self.oracle_for(each).blanket() for each in asked])
+            for asked in combinations_with_replacement(items, self.answers)
+        ]
 
     @property
     def error_laws(self) -> ErrorLaws:
