@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +13,6 @@ from hypothesis import strategies as st
 
 from ldprl.errors import InputError
 from ldprl.mdp import HardTree, hard_tree, occupancy, optimum, policy_values, regret
-from ldprl.mdp.drawing import draw_tree
 from ldprl.shape import Policy
 
 SIZES = [(states, actions) for states in (*range(3, 24), 33, 41, 64) for actions in (2, 3, 4, 7)]
@@ -171,15 +167,3 @@ def test_refuses(changes: dict[str, Any], field: str, expected: str) -> None:
 
 def test_large_epsilon_does_not_overflow() -> None:
     assert hard_tree(15, 3, 8, 1000, 1e4).gap == hard_tree(15, 3, 8, 1000, 1.0).gap
-
-
-@pytest.mark.parametrize(("states", "actions"), [(15, 3), (3, 2), (8, 3), (20, 2)])
-def test_draws(tmp_path: Path, states: int, actions: int) -> None:
-    path = tmp_path / "tree.png"
-    draw_tree(build(states, actions, 3), path)
-    assert path.read_bytes().startswith(b"\x89PNG")
-
-
-def test_matplotlib_is_loaded_only_to_draw() -> None:
-    code = "import sys, ldprl.mdp, ldprl.mdp.drawing; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""What the figure beyond the paper computes from curves, and what its ablation leaves out."""
+"""What the figure beyond the paper computes from its curves."""
 
 from __future__ import annotations
 
@@ -17,11 +17,6 @@ from ldprl.figures.curves import Curve
 from ldprl.figures.gallery.beyond import cells, findings
 from ldprl.figures.gallery.beyond.ablation import (
     ABLATION,
-    VARIANTS,
-    AllExplore,
-    AllExploreOn,
-    Unasked,
-    Unweighted,
 )
 from ldprl.figures.gallery.beyond.aims import AIMS, LARGER_AIM, verdicts
 from ldprl.figures.gallery.beyond.headline import luck
@@ -40,12 +35,7 @@ from ldprl.figures.gallery.beyond.results import (
 )
 from ldprl.figures.gallery.beyond.tree import ON_THE_TREE, growth, tree
 from ldprl.figures.settings import EPSILONS, Settings
-from ldprl.learning.ldp_evi import LDPEVI
-from ldprl.mdp import random_mdp
 from ldprl.mechanisms.catalogue import MECHANISMS
-from ldprl.mechanisms.subset_selection import SubsetSelection
-from ldprl.simulation.engine import simulate
-from ldprl.statistics import Statistics
 from tests.figures import fake
 
 SMALL = Settings(episodes=8, runs=1, draws=2, epsilons=(2.0,))
@@ -194,67 +184,3 @@ def test_cells_are_all_different_and_of_the_first_draws() -> None:
     assert [place.name for place in first_draws(SMALL)] == list(PLACES)
     assert {cell.failure_probability for cell in found} == {0.1}
     assert {cell.replan for cell in found} == {"growth:0.01"}
-
-
-def _evi_plan(kind: type[LDPEVI], statistics: Statistics, epsilon: float = 2.0) -> Any:
-    learner = kind(SubsetSelection(statistics.shape, epsilon))
-    return learner.plan(statistics, np.random.default_rng(0))
-
-
-@pytest.fixture(scope="module")
-def known() -> Statistics:
-    """Return sums at which LDP-EVI lets only some explore, with unequal weights."""
-    mdp = random_mdp(2, 2, 2, 1039)
-    mechanism = SubsetSelection(mdp.shape, 2.0)
-    (found,) = simulate(mdp, LDPEVI(mechanism), mechanism, 300).statistics
-    return found
-
-
-def test_each_variant_leaves_out_what_it_says(known: Statistics) -> None:
-    whole = _evi_plan(LDPEVI, known)
-    unweighted = _evi_plan(Unweighted, known)
-    assert any((one.questions[0].weights != 1).any() for one in whole)
-    assert all((one.questions[0].weights == 1).all() for one in unweighted)
-    for one, other in zip(whole, unweighted, strict=True):
-        assert one.share == other.share
-        np.testing.assert_array_equal(one.policy, other.policy)
-
-    exploring, on = _evi_plan(AllExplore, known), _evi_plan(AllExploreOn, known)
-    asking = SubsetSelection(known.shape, 2.0)
-    alike: Any = asking.ask(LDPEVI(Unasked(known.shape, 2.0)).plan(known, np.random.default_rng(0)))
-    groups = [
-        {
-            one.policy.tobytes()
-            for one in alike
-            if [(question.what, question.step) for question in one.questions] == [asked]
-        }
-        for asked in asking.questions()
-    ]
-    assert all(group == groups[0] for group in groups)
-
-    (optimistic,) = {one.policy.tobytes(): one.policy for one in on}.values()
-
-    def explore(plan: Any) -> list[bool]:
-        """Return whether each assignment is optimistic up to the step that it asks about."""
-        asked = [one.questions[0].step + 1 for one in plan]
-        return [
-            bool((one.policy[:h] == optimistic[:h]).all())
-            for one, h in zip(plan, asked, strict=True)
-        ]
-
-    assert not all(explore(whole))
-    assert all(explore(exploring))
-    assert any((one.policy != optimistic).any() for one in exploring)
-    for plan in (exploring, on):
-        assert sum(one.share for one in plan) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_variant_runs(name: str) -> None:
-    mdp = random_mdp(2, 2, 2, 1000)
-    mechanism, make = VARIANTS[name]
-    learner, built = make(mdp.shape, 2.0, 0.1)
-    assert built.name == mechanism
-    assert built.guarantee.epsilon == 2.0
-    (regret,) = simulate(mdp, learner, built, 50).curves
-    assert np.isfinite(regret).all()
