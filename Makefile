@@ -53,8 +53,8 @@ $(READY): requirements.lock $(DEMO)
 	touch $@
 
 # Run it after a change of dependencies in pyproject.toml. The second lock has the extras that the
-# demo needs, in the versions of the first one. Only names, versions and hashes are kept: no index,
-# no host, no path.
+# demo needs, the last two have what the image in deploy/ needs, in the versions of the first one.
+# Only names, versions and hashes are kept: no index, no host, no path.
 COMPILE := build/lock/bin/pip-compile -q --strip-extras --unsafe-package ldprl --generate-hashes \
 	--no-header --no-annotate --no-emit-options --no-emit-index-url --no-emit-find-links \
 	--no-emit-trusted-host
@@ -67,6 +67,11 @@ lock:
 	$(COMPILE) --extra figures --extra build -c requirements.lock -o build/lock/demo.txt \
 		pyproject.toml
 	$(PINS) build/lock/demo.txt > requirements-demo.lock
+	$(COMPILE) --extra service -c requirements.lock -o build/lock/service.txt pyproject.toml
+	$(PINS) build/lock/service.txt > deploy/service.lock
+	$(COMPILE) --build-deps-for wheel --only-build-deps -c requirements.lock \
+		-o build/lock/build.txt pyproject.toml
+	$(PINS) build/lock/build.txt > deploy/build.lock
 
 clean:
 	rm -rf .venv build dist out site .mypy_cache .ruff_cache .pytest_cache .hypothesis

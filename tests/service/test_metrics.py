@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from ldprl.service.watch import ROUTES, route_of
 from .conftest import DEPLOYMENT, StartServer
 from .server import Server
 
+DASHBOARD = Path(__file__).parents[2] / "deploy" / "grafana.json"
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
@@ -43,6 +46,9 @@ def test_requests_plans_and_learning_are_told(server: Server) -> None:
     for _ in range(5):
         server.post("/v1/reports", server.report())
     server.post("/v1/reports", {})
+    server.admin("POST", "/v1/admin/pause", {"paused": True})
+    assert server.post("/v1/reports", {}).status == 503
+    server.admin("POST", "/v1/admin/pause", {"paused": False})
     deadline = time.monotonic() + 20
     samples = scrape(server)
     while (
@@ -54,9 +60,9 @@ def test_requests_plans_and_learning_are_told(server: Server) -> None:
     route = {"route": "/v1/reports"}
     assert of(samples, "ldprl_requests_total", **route, status="200") == 5
     assert of(samples, "ldprl_requests_total", **route, status="400") == 1
-    assert of(samples, "ldprl_request_seconds_count", **route) == 6
+    assert of(samples, "ldprl_request_seconds_count", **route) == 7
     assert 0 < of(samples, "ldprl_request_seconds_sum", **route) < 60
-    assert of(samples, "ldprl_request_seconds_bucket", **route, le="+Inf") == 6
+    assert of(samples, "ldprl_request_seconds_bucket", **route, le="+Inf") == 7
     # Version 1 and version 2 were made by this process.
     assert of(samples, "ldprl_plan_seconds_count") == 2
     assert of(samples, "ldprl_users") == of(samples, "ldprl_plan_users") == 5
@@ -66,6 +72,16 @@ def test_requests_plans_and_learning_are_told(server: Server) -> None:
     low, high = (of(samples, f"ldprl_expected_return_{end}") for end in ("low", "high"))
     assert low <= of(samples, "ldprl_expected_return") <= high
     assert high == pytest.approx(progress["high"], abs=1)
+    for name in queried():
+        assert any(name == known for known, _ in samples), name
+
+
+def queried() -> set[str]:
+    """Return the metrics that the Grafana dashboard asks for."""
+    dashboard = json.loads(DASHBOARD.read_text(encoding="utf-8"))
+    asked = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    assert all("ldprl_" in expression for expression in asked)
+    return set(re.findall(r"\bldprl_\w+", " ".join(asked)))
 
 
 def test_routes_hold_no_numbers_of_a_request(server: Server) -> None:

