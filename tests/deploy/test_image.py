@@ -97,7 +97,7 @@ def test_the_command_serves_and_the_health_check_sees_it(
         return done.returncode == 0
 
     assert not healthy()
-    deadline = time.monotonic() + 180
+    deadline = time.monotonic() + 400
     while not healthy():
         assert service.poll() is None, (tmp_path / "log").read_text()
         assert time.monotonic() < deadline
