@@ -112,7 +112,11 @@ class Proxy:
     folder: Path
 
     def ask(
-        self, path: str, method: str = "GET", body: bytes | None = None, **headers: str
+        self,
+        path: str,
+        method: str = "GET",
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
     ) -> http.client.HTTPResponse:
         """Return the answer to one request over TLS, with the certificate verified."""
         trusted = ssl.create_default_context(cafile=str(self.certificate))
@@ -120,7 +124,7 @@ class Proxy:
         connection = http.client.HTTPConnection(NAME, timeout=20)
         connection.sock = trusted.wrap_socket(plain, server_hostname=NAME)
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            connection.request(method, path, body, headers)
+            connection.request(method, path, body, headers or {})
         answer = connection.getresponse()
         answer.read()
         connection.close()

@@ -107,7 +107,7 @@ def caddy(service: Upstream, tmp_path: Path, request: pytest.FixtureRequest) -> 
 
 
 def check_what_reaches_the_service(proxy: Proxy, service: Upstream) -> None:
-    answer = proxy.ask("/v1/policy?id=" + "0" * 32, **HIDDEN)
+    answer = proxy.ask("/v1/policy?id=" + "0" * 32, headers=HIDDEN)
     assert (answer.status, answer.headers["Strict-Transport-Security"]) == (200, "max-age=31536000")
     (headers,) = service.headers
     assert headers["host"].startswith(NAME)
@@ -127,7 +127,7 @@ def check_who_is_the_operator(proxy: Proxy, service: Upstream, *, inside: bool) 
 def check_what_is_on_disk(proxy: Proxy, service: Upstream) -> None:
     """Provoke what is logged as an error, and read all that was written."""
     service.stop()
-    assert proxy.ask("/v1/policy?id=" + "0" * 32, **HIDDEN).status == 502
+    assert proxy.ask("/v1/policy?id=" + "0" * 32, headers=HIDDEN).status == 502
     with socket.create_connection(("127.0.0.1", proxy.port), 20, (FROM, 0)) as plain:
         plain.sendall(b"GET /v1/policy HTTP/1.1\r\nHost: without.tls\r\n\r\n")
         assert b"400" in plain.recv(100)
