@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import uvloop
 
-from ldprl.protocol.alphabet import Subsets
+from ldprl.mechanisms.alphabet import Subsets
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.plans import Edition, edition
 from ldprl.service.store.protocol import StoredPlan
@@ -37,7 +37,7 @@ def reports(url: str, database: str) -> Iterator[str]:
     plan: Edition = edition(StoredPlan(*newest), deployment)
     while True:
         name = secrets.token_hex(16)
-        index = plan.index_of(name, secret)
+        index, _ = plan.drawn(name, secret)
         alphabet = plan.alphabets[index]
         assert isinstance(alphabet, Subsets)
         ((_, size),) = alphabet.parts

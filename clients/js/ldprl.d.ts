@@ -94,6 +94,8 @@ export interface Assignment {
   readonly assignment: number;
   /** Actions: `policy[step][state]`. */
   readonly policy: readonly (readonly number[])[];
+  /** The number of this table, where every user has one of their own; part of the report. */
+  readonly table?: number;
   /** What to report about, each at a step of its own; empty if the mechanism asks nothing. */
   readonly questions: readonly Question[];
 }
@@ -146,7 +148,7 @@ export function readDeployment(document: unknown): Promise<Deployment>;
 export function servedDigest(url: string | URL, calls?: CallOptions): Promise<string>;
 
 /** Read an assignment and refuse what does not fit its deployment. */
-export function readAssignment(document: unknown, deployment: Deployment): Assignment;
+export function readAssignment(document: unknown, deployment: Deployment): Promise<Assignment>;
 
 /** Write JSON with sorted keys and without spaces. */
 export function canonicalJson(value: unknown): string;

@@ -1,12 +1,19 @@
-"""What a user receives: a policy table and, where the mechanism asks any, questions."""
+"""What users receive: policy tables and, where the mechanism asks any, questions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-from ldprl.errors import InputError
+import numpy as np
+
+from ldprl.errors import InputError, real
 from ldprl.questions.question import Question
-from ldprl.shape import Policy
+from ldprl.shape import FloatArray, Policy, Shape, check_policy
+from ldprl.tables import TableLaw
+
+_MOST_AT_ONCE = 2**20
+"""Up to this many tables, users are spread over all of them at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,23 +22,133 @@ class Assignment:
 
     Attributes
     ----------
-    policy
-        Actions of shape (H, S). The whole table is handed out, never a look-up by state.
+    tables
+        Actions of shape (H, S), the same for all of them, or a law by which each user gets a table
+        of his own. A whole table is handed out, never a look-up by state.
     share
         Which share of the users gets this assignment; the shares of a plan sum to 1.
     questions
         What to report about, for mechanisms that ask: each about a step of its own.
     """
 
-    policy: Policy
+    tables: Policy | TableLaw
     share: float = 1.0
     questions: tuple[Question, ...] = ()
 
     def __post_init__(self) -> None:
+        for i, question in enumerate(self.questions):
+            if not isinstance(question, Question):
+                raise InputError(f"questions[{i}]", question, "a Question")
         steps = [question.step for question in self.questions]
         if len(set(steps)) < len(steps):
             raise InputError("questions", f"about steps {steps}", "questions about distinct steps")
 
+    @property
+    def law(self) -> TableLaw | None:
+        """The law of the tables, if each user gets one of his own."""
+        return self.tables if isinstance(self.tables, TableLaw) else None
+
+    @property
+    def policy(self) -> Policy:
+        """The one table of all users."""
+        if isinstance(self.tables, TableLaw):
+            raise InputError("assignment.policy", "a law of tables", "one table: see drawn()")
+        return self.tables
+
+    def drawn(self, number: int | None) -> Assignment:
+        """Return the assignment of the users who get table ``number``, if there is a law."""
+        if self.law is None:
+            return self
+        return replace(self, tables=self.law.table(-1 if number is None else number))
+
+    def spread(self, users: int, rng: np.random.Generator) -> Iterator[tuple[Assignment, int]]:
+        """Draw which tables ``users`` users get: each table with the number of its users."""
+        law = self.law
+        if law is None:
+            yield self, users
+            return
+        if law.count <= _MOST_AT_ONCE:
+            counts = rng.multinomial(users, np.full(law.count, 1 / law.count))
+            numbers = np.flatnonzero(counts)
+            counts = counts[numbers]
+        else:
+            numbers, counts = np.unique(rng.integers(law.count, size=users), return_counts=True)
+        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+            yield self.drawn(number), count
+
+    def chances(self, shape: Shape) -> FloatArray:
+        """Return how likely a user is to get each action, of shape (H, S, A)."""
+        if isinstance(self.tables, TableLaw):
+            return self.tables.chances()
+        result = np.zeros((shape.horizon, shape.states, shape.actions))
+        steps, states = np.ogrid[: shape.horizon, : shape.states]
+        result[steps, states, self.tables] = 1.0
+        return result
+
 
 Plan = tuple[Assignment, ...]
 """What a learner hands out: assignments whose shares sum to 1."""
+
+SHARES_TOLERANCE = 1e-9
+"""How far the shares of a plan may be from 1: what adding a few thousand floats can lose."""
+
+
+def check_plan(plan: object, shape: Shape) -> Plan:
+    """Return ``plan`` as it is, or refuse it: where it enters, and before anybody receives it."""
+    if not isinstance(plan, tuple | list) or not plan:
+        raise InputError("plan", type(plan).__name__, "a tuple of one or more assignments")
+    for i, one in enumerate(plan):
+        field = f"plan[{i}]"
+        if not isinstance(one, Assignment):
+            raise InputError(field, type(one).__name__, "an Assignment")
+        if real(f"{field}.share", one.share, "a number from 0 to 1") < 0:
+            raise InputError(f"{field}.share", one.share, "a number from 0 to 1")
+        if isinstance(one.tables, TableLaw):
+            if one.tables.shape != shape:
+                raise InputError(f"{field}.tables", one.tables.shape, f"a law for {shape}")
+        else:
+            check_policy(f"{field}.policy", one.tables, shape)
+        for j, question in enumerate(one.questions):
+            _check_question(f"{field}.questions[{j}]", question, one, shape)
+    total = float(sum(one.share for one in plan))
+    if abs(total - 1) > SHARES_TOLERANCE:
+        raise InputError("plan", f"shares that sum to {total:.12g}", "shares that sum to 1")
+    return tuple(plan)
+
+
+def shares_of(plan: Plan) -> FloatArray:
+    """Return the shares of a checked plan as probabilities that numpy takes."""
+    shares = np.array([one.share for one in plan], dtype=np.float64)
+    total = shares.sum()
+    # numpy refuses a sum above 1 + 1e-12; within that, the shares are left as they are.
+    return shares if abs(total - 1) < 1e-13 else shares / total
+
+
+def _check_question(field: str, question: Question, one: Assignment, shape: Shape) -> None:
+    if question.step not in question.what.steps(shape.horizon):
+        expected = f"a step that can be asked for {question.kind}"
+        raise InputError(f"{field}.step", question.step, expected)
+    weights = np.asarray(question.weights)
+    fits = weights.shape == (shape.states,) and weights.dtype.kind == "f"
+    if not fits or not np.all((weights >= 0) & (weights <= 1)):
+        expected = f"{shape.states} numbers from 0 to 1, one for each state"
+        raise InputError(f"{field}.weights", f"{weights.dtype}{weights.shape}", expected)
+    if question.where is not None and not _acts_alike(question, one, shape):
+        expected = "cells whose states all get the same action at the asked step"
+        raise InputError(f"{field}.where", question.where.cell.tolist()[:20], expected)
+
+
+def _acts_alike(question: Question, one: Assignment, shape: Shape) -> bool:
+    """Whether a row of the sums can stand for each cell, as its states get one action."""
+    where = question.partition
+    if len(where.cell) != shape.states:
+        return False
+    _, states = question.what.rows(shape, question.step, where)
+    if len(states) == shape.states:
+        return True
+    same = where.first[where.cell]
+    if isinstance(one.tables, TableLaw):
+        together = one.tables.cells.cell
+        return bool(np.all(together == together[same]))
+    actions = one.tables[question.step]
+    return bool(np.all(actions == actions[same]))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldprl.errors import whole_number
+from ldprl.errors import InputError, whole_number
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -65,3 +66,20 @@ class Shape:
         for step in range(self.horizon):
             mask[self.model_of(step), states, policy[step]] = True
         return mask
+
+
+def check_policy(field: str, policy: object, shape: Shape) -> Policy:
+    """Return ``policy`` as an (H, S) array of actions, or refuse it."""
+    expected = f"whole numbers of shape {(shape.horizon, shape.states)}"
+    try:
+        table = np.asarray(policy)
+    except ValueError:
+        raise InputError(field, reprlib.repr(policy), expected) from None
+    if table.shape != (shape.horizon, shape.states) or table.dtype.kind not in "iu":
+        raise InputError(field, f"{table.dtype}{table.shape}", expected)
+    unknown = (table < 0) | (table >= shape.actions)
+    if unknown.any():
+        step, state = (int(index) for index in np.argwhere(unknown)[0])
+        value = int(table[step, state])
+        raise InputError(f"{field}[{step}, {state}]", value, f"actions 0 to {shape.actions - 1}")
+    return table.astype(np.int64, copy=False)

@@ -18,12 +18,13 @@ import numpy as np
 from ldprl import Shape, Trajectory
 from ldprl.assignment import Assignment
 from ldprl.mechanisms.sampling import discrete_laplace, round_to_grid
-from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.messages import Issued
 from ldprl.questions.matter import Matter
+from ldprl.questions.partition import Partition
 from ldprl.questions.question import Question
+from ldprl.tables import MOST_TABLES, TableLaw
 from tests.browser.replayed import ReplayedSourceForTests
 
 VECTORS = Path(__file__).parents[2] / "clients" / "js" / "test" / "vectors.json"
@@ -61,6 +62,7 @@ def vectors() -> dict[str, Any]:
     """Return everything that the file holds."""
     return {
         "samplers": [*_below_many(), *_discrete_laplace(), *_reward_bits()],
+        "tables": list(_tables()),
         "deployments": [
             {
                 "document": deployment.document,
@@ -75,7 +77,7 @@ def vectors() -> dict[str, Any]:
 def text() -> str:
     """Return the file's content, a line for each vector."""
     lines = json.dumps(vectors(), ensure_ascii=False, separators=(",", ":"))
-    for opening in ('{"call":', '{"document":', '{"assignment":{'):
+    for opening in ('{"call":', '{"shape":{"states":', '{"document":', '{"assignment":{'):
         lines = lines.replace(opening, "\n" + opening)
     return lines + "\n"
 
@@ -134,6 +136,30 @@ def _reward_bits() -> Iterator[dict[str, Any]]:
             yield {"call": "reward_bit", "reward": reward, "bytes": used(source), "values": values}
 
 
+def _tables() -> Iterator[dict[str, Any]]:
+    """Return tables of laws: by step and not, by group and not, with a certain action, with one."""
+    rng = np.random.default_rng(5)
+    two = Partition(np.array([1, 0, 1, 1, 0]))
+    for shape, steps, where in [
+        (Shape(3, 2, 4), 1, None),
+        (Shape(3, 4, 5), 5, None),
+        (Shape(5, 3, 2), 2, two),
+        (Shape(2, 1, 2), 1, None),
+        (Shape(40, 25, 3), 1, None),
+    ]:
+        cells = shape.states if where is None else where.count
+        chances = rng.dirichlet(np.ones(shape.actions), (steps, cells))
+        chances[0, 0] = np.eye(shape.actions)[-1]
+        law = TableLaw.of(shape, chances, rng.bytes(16).hex(), MOST_TABLES, where)
+        for number in (0, 1, 2**32 + 7, MOST_TABLES - 1):
+            yield {
+                "shape": {name: getattr(shape, name) for name in ("states", "actions", "horizon")},
+                "law": law.document(),
+                "number": number,
+                "table": law.table(number).tolist(),
+            }
+
+
 def _reports(deployment: Deployment) -> Iterator[dict[str, Any]]:
     for index, assignment in enumerate(_assignments(deployment)):
         mechanism = deployment.built
@@ -142,14 +168,14 @@ def _reports(deployment: Deployment) -> Iterator[dict[str, Any]]:
             report = mechanism.privatize(trajectory, assignment, source)
             issued = Issued(deployment.digest, 7 + number, index, assignment)
             yield {
-                "assignment": issued.document(),
+                "assignment": issued.document(mechanism),
                 "trajectory": {
                     "states": list(trajectory.states),
                     "actions": list(trajectory.actions),
                     "rewards": list(trajectory.rewards),
                 },
                 "bytes": used(source),
-                "values": alphabet(mechanism, assignment).write(report),
+                "values": mechanism.alphabet(assignment).write(report),
             }
 
 

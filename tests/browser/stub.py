@@ -13,7 +13,6 @@ import numpy as np
 
 from ldprl import Shape
 from ldprl.assignment import Assignment
-from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
 from ldprl.questions.question import Question
@@ -49,11 +48,11 @@ class StubService:
         self._server.server_close()
 
     def issued(self) -> dict[str, Any]:
-        return Issued(self.deployment.digest, 3, 0, self.assignment).document()
+        return Issued(self.deployment.digest, 3, 0, self.assignment).document(self.deployment.built)
 
     def count(self, report: dict[str, Any]) -> dict[str, Any]:
         """Check a report as the real service does; what is wrong raises."""
-        alphabet(self.deployment.built, self.assignment).read(report["values"])
+        self.deployment.built.alphabet(self.assignment).read(report["values"])
         known = report["id"] in {earlier["id"] for earlier in self.reports}
         self.reports.append(report)
         return {"id": report["id"], "status": "duplicate" if known else "counted"}

@@ -17,7 +17,6 @@ from ldprl.assignment import Assignment
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset_selection import SubsetSelection
-from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
 from ldprl.shape import Array
@@ -46,14 +45,15 @@ class Drawer:
     def draw(self, trajectory: Trajectory, assignment: Assignment, count: int) -> Array:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        issued = Issued(self.deployment.digest, 0, 0, assignment)
         request = {
-            "assignment": Issued(self.deployment.digest, 0, 0, assignment).document(),
+            "assignment": issued.document(self.deployment.built),
             "trajectory": vars(trajectory),
             "count": count,
         }
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        values = alphabet(self.deployment.built, assignment)
+        values = self.deployment.built.alphabet(assignment)
         reports = json.loads(self._process.stdout.readline())
         assert len(reports) == count
         return np.stack([values.read(report) for report in reports])

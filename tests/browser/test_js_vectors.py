@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from ldprl import Trajectory
-from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import Deployment, digest_of
 from ldprl.protocol.messages import Issued
 from tests.browser.make_vectors import VECTORS, text
@@ -30,7 +29,7 @@ def test_python_makes_the_same_reports(case: dict[str, Any]) -> None:
         source = ReplayedSourceForTests(bytes.fromhex(report["bytes"]))
         trajectory = Trajectory(**report["trajectory"])
         drawn = deployment.built.privatize(trajectory, assignment, source)
-        values = alphabet(deployment.built, assignment)
+        values = deployment.built.alphabet(assignment)
         assert values.write(drawn) == report["values"]
         assert source.used == len(source.content)
         values.read(report["values"])

@@ -15,7 +15,6 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 
 from ldprl.assignment import Assignment
-from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
 
@@ -61,7 +60,7 @@ class FakeService:
         if parts.path == "/v1/policy":
             (report_id,) = parse_qs(parts.query)["id"]
             self.asked.append(report_id)
-            return ok(self.issued(report_id).document())
+            return ok(self.issued(report_id).document(self.deployment.built))
         assert (method, parts.path) == ("POST", "/v1/reports")
         reply = self.count(json.loads(body))
         if self.lost:
@@ -73,7 +72,7 @@ class FakeService:
         issued = self.issued(report["id"])
         told = [report[key] for key in ("deployment", "version", "assignment")]
         assert told == [issued.deployment, issued.version, issued.index]
-        alphabet(self.deployment.built, issued.assignment).read(report["values"])
+        self.deployment.built.alphabet(issued.assignment).read(report["values"])
         known = report["id"] in self.counted
         self.counted[report["id"]] = report["values"]
         return ok({"id": report["id"], "status": "duplicate" if known else "counted"})

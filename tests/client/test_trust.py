@@ -68,7 +68,7 @@ def test_a_policy_that_does_not_fit_is_refused(
 ) -> None:
     client = make_client()
     assert client.deployment.document == DEPLOYMENT.document
-    document = service.issued("0" * 32).document()
+    document = service.issued("0" * 32).document(DEPLOYMENT.built)
     changes: list[dict[str, Any]] = [
         {"policy": [[0, 0, 2]] * 3},
         {"policy": [[0, 0, 0]] * 2},

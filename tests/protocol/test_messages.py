@@ -22,13 +22,19 @@ def assignments(deployment: Deployment) -> list[Assignment]:
     return list(deployment.built.ask((Assignment(table),)))
 
 
+def first_document(deployment: Deployment) -> dict[str, Any]:
+    issued = Issued(deployment.digest, 1, 0, assignments(deployment)[0])
+    return issued.document(deployment.built)
+
+
 @pytest.mark.parametrize("kind", EVERY)
 def test_there_and_back(kind: str) -> None:
     deployment = EVERY[kind]
     for index, assignment in enumerate(assignments(deployment)):
         issued = Issued(deployment.digest, 7, index, assignment)
-        found = Issued.from_document(json.loads(json.dumps(issued.document())), deployment)
-        assert found.document() == issued.document()
+        written = issued.document(deployment.built)
+        found = Issued.from_document(json.loads(json.dumps(written)), deployment)
+        assert found.document(deployment.built) == written
         assert np.array_equal(found.assignment.policy, assignment.policy)
         for one, other in zip(found.assignment.questions, assignment.questions, strict=True):
             assert (one.kind, one.step) == (other.kind, other.step)
@@ -36,7 +42,7 @@ def test_there_and_back(kind: str) -> None:
 
 def test_weights_and_shares_stay_with_the_service() -> None:
     deployment = EVERY["subset-selection"]
-    document = Issued(deployment.digest, 1, 0, assignments(deployment)[0]).document()
+    document = first_document(deployment)
     assert sorted(document) == ["assignment", "deployment", "policy", "questions", "version"]
     assert [sorted(asked) for asked in document["questions"]] == [["kind", "step"]]
 
@@ -84,7 +90,7 @@ CHANGES: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("change", "field"), CHANGES)
 def test_what_does_not_fit_is_named(change: dict[str, Any], field: str) -> None:
     deployment = EVERY["separate"]
-    document = Issued(deployment.digest, 1, 0, assignments(deployment)[0]).document()
+    document = first_document(deployment)
     with pytest.raises(InputError) as refused:
         Issued.from_document(document | change, deployment)
     assert refused.value.field == field
@@ -92,7 +98,7 @@ def test_what_does_not_fit_is_named(change: dict[str, Any], field: str) -> None:
 
 def test_a_question_where_none_is_asked() -> None:
     deployment = EVERY["laplace"]
-    document = Issued(deployment.digest, 1, 0, assignments(deployment)[0]).document()
+    document = first_document(deployment)
     with pytest.raises(InputError, match=r"questions = .*a list of 0"):
         Issued.from_document(document | {"questions": [{"kind": "reward", "step": 0}]}, deployment)
 
@@ -101,7 +107,7 @@ def test_a_question_where_none_is_asked() -> None:
 def test_more_questions_than_epsilon_pays_for(steps: tuple[int, ...]) -> None:
     """And fewer, and two about one step."""
     deployment = EVERY["two answers"]
-    document = Issued(deployment.digest, 1, 0, assignments(deployment)[0]).document()
+    document = first_document(deployment)
     asked = [{"kind": "reward", "step": step} for step in steps]
     with pytest.raises(InputError, match="questions = "):
         Issued.from_document(document | {"questions": asked}, deployment)

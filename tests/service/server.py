@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import ldprl
 from ldprl.assignment import Assignment
-from ldprl.protocol.alphabet import Alphabet, Subsets, alphabet
+from ldprl.mechanisms.alphabet import Alphabet, Subsets
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_document
 from ldprl.service.admin import token_hash
@@ -87,7 +87,7 @@ class Client:
 
 
 def alphabet_of(deployment: Deployment, assignment: Assignment) -> Alphabet:
-    return alphabet(deployment.built, assignment)
+    return deployment.built.alphabet(assignment)
 
 
 def some_values(allowed: Alphabet) -> list[int]:

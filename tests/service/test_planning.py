@@ -55,7 +55,7 @@ def admitted(service: Service, count: int, seed: int = 0) -> list[Admitted]:
     result = []
     for _ in range(count):
         report_id = rng.bytes(16).hex()
-        index = edition.index_of(report_id, service.store.secret)
+        index, _ = edition.drawn(report_id, service.store.secret)
         allowed = edition.alphabets[index]
         items = sorted(rng.choice(allowed.length, len(some_values(allowed)), False).tolist())
         report = Report(report_id, digest, edition.version, index, items)
@@ -179,7 +179,7 @@ def test_assignments_come_in_their_shares(tmp_path: Path) -> None:
     service = Service(Settings(deployment, f"sqlite:///{tmp_path}/shares.sqlite"))
     service.prepare()
     current, secret = service.view.current, service.store.secret
-    drawn = [current.index_of(f"{number:032x}", secret) for number in range(4000)]
+    drawn = [current.drawn(f"{number:032x}", secret)[0] for number in range(4000)]
     for index, one in enumerate(current.plan):
         spread = 6 * np.sqrt(4000 * one.share * (1 - one.share))
         assert abs(drawn.count(index) - 4000 * one.share) <= spread

@@ -61,7 +61,7 @@ export class Client {
     const deployment = await this.deployment();
     const id = hex(new SystemSource().randomBytes(REPORT_ID_BYTES));
     const document = await this.transport.get(`/v1/policy?id=${id}`);
-    return { id, ...readAssignment(document, deployment) };
+    return { id, ...(await readAssignment(document, deployment)) };
   }
 
   /**
@@ -91,12 +91,13 @@ export class Client {
    */
   async makeReport(assignment, trajectory, { again = false } = {}) {
     const deployment = await this.deployment();
-    const { id, version, assignment: index } = assignment;
+    const { id, version, assignment: index, table } = assignment;
     const make = () => ({
       id,
       deployment: deployment.digest,
       version,
       assignment: index,
+      ...(table === undefined ? {} : { table }),
       values: deployment.privatize(trajectory, assignment),
     });
     return this.ledger.report(deployment, id, make, { again });

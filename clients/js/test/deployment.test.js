@@ -102,7 +102,7 @@ test("assignments that do not fit their deployment are refused", async () => {
     const { document, reports } = example(name);
     const deployment = await readDeployment(document);
     const { assignment } = reports[0];
-    readAssignment(assignment, deployment);
+    await readAssignment(assignment, deployment);
     const cases = [
       ["deployment", { deployment: "0".repeat(64) }],
       ["version", { version: -1 }],
@@ -115,7 +115,7 @@ test("assignments that do not fit their deployment are refused", async () => {
       ["questions", { questions: [0, 1].map((step) => ({ kind: "reward", step })) }],
     ];
     for (const [field, edit] of cases) {
-      assert.throws(() => readAssignment({ ...assignment, ...edit }, deployment), refused(field));
+      await assert.rejects(readAssignment({ ...assignment, ...edit }, deployment), refused(field));
     }
   }
 });
@@ -127,15 +127,15 @@ test("questions that would cost more than ε are refused", async () => {
   const ask = (...steps) => steps.map((step) => ({ kind: "reward", step }));
   for (const questions of [ask(), ask(0), ask(0, 1, 2), ask(1, 1)]) {
     const changed = { ...assignment, questions };
-    assert.throws(() => readAssignment(changed, deployment), refused("questions"));
+    await assert.rejects(readAssignment(changed, deployment), refused("questions"));
   }
-  readAssignment({ ...assignment, questions: ask(3, 0) }, deployment);
+  await readAssignment({ ...assignment, questions: ask(3, 0) }, deployment);
 });
 
 test("trajectories that nobody can have are refused", async () => {
   const { document, reports } = example("laplace");
   const deployment = await readDeployment(document);
-  const assignment = readAssignment(reports[0].assignment, deployment);
+  const assignment = await readAssignment(reports[0].assignment, deployment);
   const lived = { states: [0, 1], actions: [0, 1], rewards: [0, 1] };
   deployment.privatize(lived, assignment);
   for (const edit of [

@@ -28,7 +28,7 @@ test("lives are counted as by counting them", async () => {
     const deployment = await readDeployment(document);
     const all = lives(deployment.shape);
     for (const { assignment, values } of reports) {
-      const issued = readAssignment(assignment, deployment);
+      const issued = await readAssignment(assignment, deployment);
       const told = explain(deployment, issued, values);
       assert.equal(told.lives, BigInt(all.length) + 1n);
       assert.equal(told.questions.length, issued.questions.length);
@@ -50,7 +50,7 @@ test("the factor is just below e^ε", async () => {
   ]) {
     const { document, reports } = example(name);
     const deployment = await readDeployment(document);
-    const issued = readAssignment(reports[0].assignment, deployment);
+    const issued = await readAssignment(reports[0].assignment, deployment);
     const { factor } = explain(deployment, issued, reports[0].values);
     // The threshold is rounded down by less than 1 of 2⁶⁴, which doubles do not see.
     assert.ok(Math.abs(Math.log(factor) - epsilon) < 1e-9);
@@ -60,7 +60,7 @@ test("the factor is just below e^ε", async () => {
 test("reports without a question could be everybody's", async () => {
   const { document, reports } = example("bits");
   const deployment = await readDeployment(document);
-  const issued = readAssignment(reports[0].assignment, deployment);
+  const issued = await readAssignment(reports[0].assignment, deployment);
   assert.deepEqual(explain(deployment, issued, reports[0].values), {
     mechanism: "randomized-response",
     epsilon: "2",

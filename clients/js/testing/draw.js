@@ -11,7 +11,7 @@ const source = new SeededSourceForTests(0);
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { assignment, trajectory, count } = JSON.parse(line);
-  const issued = readAssignment(assignment, deployment);
+  const issued = await readAssignment(assignment, deployment);
   const draw = () => deployment.privatize(trajectory, issued, source);
   process.stdout.write(`${JSON.stringify(Array.from({ length: count }, draw))}\n`);
 }

@@ -2,6 +2,7 @@
 
 import { digestOf, explain, readAssignment, readDeployment } from "../ldprl.js";
 import { discreteLaplace } from "../src/laplace.js";
+import { readLaw, tableOf } from "../src/tables.js";
 import { rewardBit } from "../src/trajectory.js";
 import { ReplayedSourceForTests } from "./replayed-source.js";
 
@@ -13,7 +14,7 @@ const SAMPLERS = {
 };
 
 /** Return how many vectors were checked, and in words which of them came out differently. */
-export async function checkVectors({ samplers, deployments }) {
+export async function checkVectors({ samplers, tables, deployments }) {
   const result = { checked: 0, failures: [] };
   const compare = (what, found, expected) => {
     result.checked += 1;
@@ -25,12 +26,15 @@ export async function checkVectors({ samplers, deployments }) {
     const values = SAMPLERS[vector.call](source, vector).map(String);
     compare(vector.call, [values, source.exhausted], [vector.values, true]);
   }
+  for (const { shape, law, number, table } of tables) {
+    compare(`table ${number}`, await tableOf(readLaw(law, shape), number), table);
+  }
   for (const { document, digest, reports } of deployments) {
     compare(`${document.name}: digest`, await digestOf(document), digest);
     const deployment = await readDeployment(document);
     for (const { assignment, trajectory, bytes, values } of reports) {
       const source = new ReplayedSourceForTests(bytes);
-      const issued = readAssignment(assignment, deployment);
+      const issued = await readAssignment(assignment, deployment);
       const found = deployment.privatize(trajectory, issued, source);
       compare(`${document.name}: report`, [found, source.exhausted], [values, true]);
       explain(deployment, issued, found);

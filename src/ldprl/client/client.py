@@ -22,7 +22,6 @@ from ldprl.client.service import Service
 from ldprl.errors import InputError, positive
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.mechanisms.trajectory import Trajectory
-from ldprl.protocol.alphabet import alphabet
 from ldprl.protocol.deployment import Deployment, digest_of
 from ldprl.protocol.messages import Issued, report_document
 
@@ -178,7 +177,7 @@ class Client:
 
         def make() -> bytes:
             report = mechanism.privatize(trajectory, assignment, self._source)
-            values = alphabet(mechanism, assignment).write(report)
+            values = mechanism.alphabet(assignment).write(report)
             document = report_document(entry.report_id, issued, values)
             return json.dumps(document, separators=(",", ":")).encode()
 

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ldprl.assignment import Assignment
+from ldprl.assignment import Assignment, Plan, check_plan
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.statistics import Statistics
 
 
@@ -33,3 +34,10 @@ class Learner(ABC):
     @abstractmethod
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> tuple[Assignment, ...]:
         """Return the assignments of the next users, with the share of users for each."""
+
+
+def next_plan(
+    learner: Learner, mechanism: Mechanism, statistics: Statistics, rng: np.random.Generator
+) -> Plan:
+    """Return the learner's plan, checked, with the questions that the mechanism asks."""
+    return mechanism.ask(check_plan(learner.plan(statistics, rng), statistics.shape))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import reprlib
 from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.errors import InputError
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.shape import FloatArray, Policy
+from ldprl.shape import FloatArray, Policy, check_policy
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ def optimum(mdp: TabularMDP) -> Optimum:
 
 def policy_values(mdp: TabularMDP, policy: Policy) -> FloatArray:
     """Return V^π of shape (H+1, S) for a deterministic policy."""
-    policy = check_policy(mdp, policy)
+    policy = check_policy("policy", policy, mdp.shape)
     states = np.arange(mdp.shape.states)
     values = np.zeros((mdp.horizon + 1, mdp.shape.states))
     rewards, transitions = mdp.step_rewards, mdp.step_transitions
@@ -50,7 +48,7 @@ def policy_values(mdp: TabularMDP, policy: Policy) -> FloatArray:
 
 def occupancy(mdp: TabularMDP, policy: Policy) -> FloatArray:
     """Return P(s_h = s, a_h = a) under ``policy``, of shape (H, S, A)."""
-    policy = check_policy(mdp, policy)
+    policy = check_policy("policy", policy, mdp.shape)
     shape = mdp.shape
     states = np.arange(shape.states)
     result = np.zeros((shape.horizon, shape.states, shape.actions))
@@ -64,21 +62,3 @@ def occupancy(mdp: TabularMDP, policy: Policy) -> FloatArray:
 def regret(mdp: TabularMDP, policy: Policy) -> float:
     """Return E_{s₁}[V*₁(s₁) − V^π₁(s₁)], what one user of ``policy`` loses on average."""
     return float(mdp.initial @ (optimum(mdp).values[0] - policy_values(mdp, policy)[0]))
-
-
-def check_policy(mdp: TabularMDP, policy: Policy) -> Policy:
-    """Return ``policy`` as an (H, S) array of actions, or refuse it."""
-    shape = (mdp.horizon, mdp.shape.states)
-    expected = f"whole numbers of shape {shape}"
-    try:
-        table = np.asarray(policy)
-    except ValueError:
-        raise InputError("policy", reprlib.repr(policy), expected) from None
-    if table.shape != shape or table.dtype.kind not in "iu":
-        raise InputError("policy", f"{table.dtype}{table.shape}", expected)
-    unknown = (table < 0) | (table >= mdp.shape.actions)
-    if unknown.any():
-        step, state = (int(index) for index in np.argwhere(unknown)[0])
-        value = int(table[step, state])
-        raise InputError(f"policy[{step}, {state}]", value, f"actions 0 to {mdp.shape.actions - 1}")
-    return table.astype(np.int64, copy=False)

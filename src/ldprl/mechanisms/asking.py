@@ -47,8 +47,11 @@ class Oracle(Protocol):
     def draw_many(self, item: int, count: int, source: RandomSource) -> IntArray:
         """Return ``count`` independent reports of a user who holds ``item``, one a row."""
 
-    def decode(self, tally: Array, users: int) -> FloatArray:
-        """Return unbiased counts of who holds each item."""
+    def decode(self, tally: Array, users: int | Array) -> FloatArray:
+        """Return unbiased counts of who holds each item.
+
+        ``users`` is how many reports were added up, in all or in each entry of the tally.
+        """
 
     def sample_tally(self, held: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw the sum of the reports of users of whom ``held[i]`` hold item i, exactly."""
@@ -167,9 +170,15 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
     def decode(self, tally: Array, users: int, assignment: Assignment) -> Statistics:
         """Return unbiased, weighted sums of the rows that the assignment's users answer for."""
         result = replace(self.no_statistics(), users=users)
+        start = 0
         for question, oracle, place in self.parts(assignment):
-            counts = oracle.decode(tally[place], users)[:-1]
-            decoded = question.decoded(self.shape, counts, users, assignment.policy)
+            if assignment.law is None:
+                counts = oracle.decode(tally[place], users)[:-1]
+                decoded = question.decoded(self.shape, counts, users, assignment.policy)
+            else:
+                end = start + question.crossed_length(self.shape)
+                decoded = question.decoded_by_table(self.shape, tally[start:end], oracle.decode)
+                start = end
             question.what.add(result, decoded)
         return result
 

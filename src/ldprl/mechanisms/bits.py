@@ -18,7 +18,7 @@ from ldprl.mechanisms.mechanism import Constants, CountingMechanism, ErrorLaw, E
 from ldprl.mechanisms.rows import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import flip_threshold
 from ldprl.mechanisms.sensitivity import worst_shifts
-from ldprl.shape import Array, FloatArray, Shape
+from ldprl.shape import Array, FloatArray, IntArray, Shape
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.sampling import RandomSource
@@ -129,7 +129,11 @@ class BitMechanism(CountingMechanism):
         kept = rng.binomial(counts, 1 - self.flip)
         return kept + rng.binomial(users * self.bits - counts, self.flip)
 
-    def decode_counts(self, tally: Array, users: int) -> FloatArray:
+    def report_range(self, most: IntArray) -> tuple[IntArray, IntArray]:
+        """Return none and all of a counter's bits."""
+        return np.zeros_like(most), self.bits
+
+    def decode_counts(self, tally: Array, users: int | Array) -> FloatArray:
         """Return (tally − users·bits·q)/(1 − 2q)."""
         result: FloatArray = (tally - users * self.bits * self.flip) * self.gain
         return result

@@ -121,6 +121,11 @@ class BoundedNoise(CountingMechanism):
             transitions=ErrorLaw(8 * cells * states, math.sqrt(2 * variance), linear=bound / 3),
         )
 
+    @property
+    def noise_reach(self) -> int:
+        """The largest of the tables' radii."""
+        return max(table.radius for table in self.tables.values())
+
     def loss_pairs(self) -> list[LossPair]:
         """Return one pair for each counter of the worst pair of trajectories."""
         return table_pairs(self.layout, self.tables)

@@ -118,6 +118,11 @@ class Gaussian(CountingMechanism):
             transitions=ErrorLaw(8 * cells * states, math.sqrt(2 * variance)),
         )
 
+    @property
+    def noise_reach(self) -> int:
+        """12 standard deviations: less than 10⁻³⁰ lies beyond."""
+        return math.ceil(12 * self.sigma)
+
     def loss_pairs(self) -> list[LossPair]:
         """Return the worst pair's distance for continuous noise, else one pair for each counter."""
         if self.constants == "paper":

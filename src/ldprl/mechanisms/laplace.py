@@ -93,6 +93,11 @@ class Laplace(CountingMechanism):
             transitions=ErrorLaw(8 * cells * states, 2 * b, linear=b),
         )
 
+    @property
+    def noise_reach(self) -> int:
+        """45 scales: e^{−45} < 3·10⁻²⁰."""
+        return math.ceil(45 * self.scale)
+
     def loss_pairs(self) -> list[LossPair]:
         """Return one pair for each counter of the worst pair of trajectories."""
         b = float(self.scale)

@@ -57,6 +57,16 @@ class Layout:
             vector[third:last].reshape(cells) if self.squares else None,
         )
 
+    def of_cells(self, values: Array) -> Array:
+        """Return, for every counter, the value of its (model, s, a)."""
+        vector = np.empty(self.length, dtype=values.dtype)
+        rewards, visits, transitions, squares = self.blocks(vector)
+        rewards[...] = visits[...] = values
+        transitions[...] = values[: self.shape.transition_models, :, :, None]
+        if squares is not None:
+            squares[...] = values
+        return vector
+
     def steps(self) -> IntArray:
         """How many steps of an episode feed each counter: at most H, or 1 in a model of its own."""
         shape = self.shape

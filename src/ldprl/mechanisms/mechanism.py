@@ -13,7 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,11 +23,13 @@ from ldprl.accounting.loss import LossPair
 from ldprl.accounting.profile import PrivacyProfile
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError, one_of
+from ldprl.mechanisms.alphabet import Alphabet, Counters, CountersByTable
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.rows import RowLaws
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.questions.matter import Matter
-from ldprl.shape import Array, FloatArray, Shape
+from ldprl.questions.question import Question
+from ldprl.shape import Array, FloatArray, IntArray, Shape
 from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -166,6 +168,14 @@ class Mechanism(ABC):
         expected = "a mechanism that answers row_laws"
         raise InputError("mechanism", type(self).__name__, expected)
 
+    def alphabet(self, assignment: Assignment) -> Alphabet:
+        """Return what a report under ``assignment`` may hold, for those that a client can draw."""
+        raise InputError("mechanism", self.name, "one that a client can draw")
+
+    def question_document(self, question: Question) -> dict[str, Any]:
+        """Return a question as a user receives it, in JSON."""
+        return question.document()
+
     def questions(self) -> list[tuple[Matter, int]]:
         """Return the matters, each with a step, that this mechanism can ask; most ask none."""
         return []
@@ -250,8 +260,11 @@ class CountingMechanism(Mechanism):
         """Return ln P(report | counts) of each report, up to a constant, if it is known."""
         return None
 
-    def decode_counts(self, tally: Array, users: int) -> FloatArray:
-        """Return an unbiased estimate of the summed counters; additive noise has no bias."""
+    def decode_counts(self, tally: Array, users: int | Array) -> FloatArray:
+        """Return an unbiased estimate of the summed counters; additive noise has no bias.
+
+        ``users`` is how many reports were added up, in all or in each counter.
+        """
         return np.asarray(tally, dtype=np.float64)
 
     def privatize(
@@ -282,13 +295,18 @@ class CountingMechanism(Mechanism):
 
     def decode(self, tally: Array, users: int, assignment: Assignment) -> Statistics:
         """Return unbiased sums; with ``policy_aware``, only of cells that the policy can visit."""
-        blocks = self.layout.blocks(self.decode_counts(tally, users))
+        shape, length = self.shape, self.layout.length
+        cells = (shape.models, shape.states, shape.actions)
+        counts, reports = tally, np.full(cells, users, dtype=np.int64)
+        per_counter: int | Array = users
+        if self.policy_aware and assignment.law is not None:
+            counts, reports = tally[:length], tally[length:].reshape(cells)
+            per_counter = self.layout.of_cells(reports)
+        elif self.policy_aware:
+            reports = shape.played(assignment.policy) * np.int64(users)
+        blocks = self.layout.blocks(self.decode_counts(counts, per_counter))
         rewards, visits, transitions, squares = blocks
-        shape = self.shape
-        if self.policy_aware:
-            played = shape.played(assignment.policy)
-        else:
-            played = np.ones((shape.models, shape.states, shape.actions), dtype=bool)
+        played = reports > 0
         unit = self.layout.reward_unit
         moves = played[: shape.transition_models, :, :, None]
         return Statistics(
@@ -297,9 +315,26 @@ class CountingMechanism(Mechanism):
             rewards=np.where(played, rewards * unit, 0.0),
             visits=np.where(played, visits, 0.0),
             transitions=np.where(moves, transitions, 0.0),
-            reports=played.astype(np.int64) * users,
+            reports=reports,
             squares=None if squares is None else np.where(played, squares * unit, 0.0),
         )
+
+    def alphabet(self, assignment: Assignment) -> Alphabet:
+        """Return the range of each counter: as far as noise may take it."""
+        most = self.layout.steps() * self.layout.units()
+        low, high = self.report_range(most)
+        if assignment.law is not None and self.policy_aware:
+            return CountersByTable(low, high, self.layout, assignment.law)
+        return Counters(low, high)
+
+    def report_range(self, most: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the least and the largest number in a report, where a counter can be ``most``."""
+        return -self.noise_reach + np.zeros_like(most), most + self.noise_reach
+
+    @property
+    def noise_reach(self) -> int:
+        """How far a client lets noise take a counter; deployments count in whole units."""
+        raise InputError("mechanism", self.name, "one that a client can draw")
 
     def sample_tally(
         self, totals: Totals, assignment: Assignment, rng: np.random.Generator

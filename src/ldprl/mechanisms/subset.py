@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -82,10 +83,14 @@ class SubsetOracle:
                 reports[rows, pick + (pick >= item)] = 1
         return reports
 
-    def decode(self, tally: Array, users: int) -> FloatArray:
+    def decode(self, tally: Array, users: int | Array) -> FloatArray:
         """Return unbiased counts of the items, Σ (1{v ∈ Z} − q)/Δ; they sum to ``users``."""
         result: FloatArray = (tally - users * float(self.chance)) / self.contrast
         return result
+
+    def document(self) -> dict[str, Any]:
+        """Return the integers that a client draws with; what may exceed 53 bits is text."""
+        return {"items": self.items, "size": self.size, "threshold": str(self.threshold)}
 
     def sample_tally(self, held: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw how often each item is in the reports of users who hold ``held``, exactly."""

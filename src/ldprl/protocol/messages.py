@@ -4,36 +4,54 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.protocol.deployment import Deployment
 from ldprl.questions.question import Question
+from ldprl.shape import Policy
+from ldprl.tables import TableLaw
 
 REPORT_ID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, eq=False)
 class Issued:
-    """An assignment as a user receives it: of which policy version, and which of its parts."""
+    """An assignment as a user receives it: of which policy version, and which of its parts.
+
+    ``table`` is the number of the user's table, where the assignment has a law of them. As it is
+    received, the assignment has the table itself.
+    """
 
     deployment: str
     version: int
     index: int
     assignment: Assignment
+    table: int | None = None
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON. The weights of an answer stay with the service."""
-        return {
-            "deployment": self.deployment,
-            "version": self.version,
-            "assignment": self.index,
-            "policy": self.assignment.policy.tolist(),
-            "questions": question_documents(self.assignment),
-        }
+    def document(self, mechanism: Mechanism) -> dict[str, Any]:
+        """Return it as JSON. The weights of an answer stay with the service.
+
+        A law goes out whole, unless the user's table is known: then that table alone.
+        """
+        return (
+            {"deployment": self.deployment, "version": self.version, "assignment": self.index}
+            | self._tables()
+            | {"questions": [mechanism.question_document(q) for q in self.assignment.questions]}
+            | ({} if self.table is None else {"table": self.table})
+        )
+
+    def _tables(self) -> dict[str, Any]:
+        law = self.assignment.law
+        if law is not None and self.table is None:
+            return {"law": law.document()}
+        rows = self.assignment.drawn(self.table).policy.tolist()
+        # A table that is the same at every step is one row.
+        return {"policy": rows[:1] if law is not None and law.stationary else rows}
 
     @classmethod
     def from_document(cls, document: object, deployment: Deployment) -> Issued:
@@ -42,20 +60,19 @@ class Issued:
             raise InputError("assignment", document, "an object")
         if document.get("deployment") != deployment.digest:
             raise InputError("deployment", document.get("deployment"), deployment.digest)
+        table = _count("table", document["table"]) if "table" in document else None
+        if "law" in document:
+            law = TableLaw.from_document(document["law"], deployment.shape)
+            policy = law.table(_count("table", table))
+        else:
+            policy = _policy(document.get("policy"), deployment, alike=table is not None)
         return cls(
             deployment.digest,
             _count("version", document.get("version")),
             _count("assignment", document.get("assignment")),
-            Assignment(
-                _policy(document.get("policy"), deployment),
-                questions=_questions(document.get("questions"), deployment),
-            ),
+            Assignment(policy, questions=_questions(document.get("questions"), deployment)),
+            table,
         )
-
-
-def question_documents(assignment: Assignment) -> list[dict[str, Any]]:
-    """Return an assignment's questions as JSON."""
-    return [asked.document() for asked in assignment.questions]
 
 
 def report_document(report_id: str, issued: Issued, values: list[int]) -> dict[str, Any]:
@@ -65,6 +82,7 @@ def report_document(report_id: str, issued: Issued, values: list[int]) -> dict[s
         "deployment": issued.deployment,
         "version": issued.version,
         "assignment": issued.index,
+        **({} if issued.table is None else {"table": issued.table}),
         "values": values,
     }
 
@@ -75,10 +93,13 @@ def _count(field: str, value: object) -> int:
     return value
 
 
-def _policy(value: object, deployment: Deployment) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _policy(value: object, deployment: Deployment, *, alike: bool) -> Policy:
+    """Read a table; one that a law made may have one row for all steps."""
     shape = deployment.shape
     expected = f"{shape.horizon} lists of {shape.states} actions from 0 to {shape.actions - 1}"
     rows = value if isinstance(value, list) else []
+    if alike and len(rows) == 1:
+        rows = rows * shape.horizon
     cells = [cell for row in rows if isinstance(row, list) for cell in row]
     fits = len(rows) == shape.horizon and all(
         isinstance(row, list) and len(row) == shape.states for row in rows
@@ -102,4 +123,9 @@ def _question(field: str, value: object, deployment: Deployment) -> Question:
     if (question.what, question.step) not in possible:
         kinds = sorted({what.kind for what, _ in possible})
         raise InputError(f"{field}.kind", question.kind, " or ".join(kinds))
+    # A partition of its own comes with the integers that hide its answers.
+    given = cast(dict[str, Any], value)
+    for key, expected in deployment.built.question_document(question).items():
+        if given.get(key) != expected:
+            raise InputError(f"{field}.{key}", given.get(key), f"{expected}")
     return question

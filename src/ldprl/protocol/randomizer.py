@@ -23,8 +23,7 @@ def randomizer(mechanism: Mechanism) -> dict[str, Any]:
         asked = {what.kind: what for what, _ in mechanism.questions()}
         oracles = {kind: mechanism.oracle(what) for kind, what in sorted(asked.items())}
         return {"layout": mechanism.layout, "answers": mechanism.answers} | {
-            kind: {"items": it.items, "size": it.size, "threshold": str(it.threshold)}
-            for kind, it in oracles.items()
+            kind: oracle.document() for kind, oracle in oracles.items()
         }
     if isinstance(mechanism, Laplace):
         scale = mechanism.scale

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import numpy as np
 from ldprl.errors import InputError
 from ldprl.questions.matter import Decoded, Matter, matter_from
 from ldprl.questions.partition import Partition
-from ldprl.shape import FloatArray, IntArray, Policy, Shape
+from ldprl.shape import Array, FloatArray, IntArray, Policy, Shape
 
 if TYPE_CHECKING:
     from ldprl.mdp.tabular import TabularMDP
@@ -104,6 +104,59 @@ class Question:
             by_cell[where.cell[states]],
             np.full(len(states), float(users)),
             self.weights[states],
+        )
+
+    def crossed_length(self, shape: Shape) -> int:
+        """Return the length of :meth:`crossed`."""
+        _, states = self.what.rows(shape, self.step, self.partition)
+        return len(states) * shape.actions * (self.outcomes + 1)
+
+    def crossed(self, shape: Shape, told: IntArray, tables: Array) -> IntArray:
+        """Add up reports under tables that differ: what each tells of the rows that it played.
+
+        Report k tells the items ``told[k]``; ``tables[k]`` is its table, of shape (H, S). The
+        result has, by row, action and outcome, how many reports with that action tell the outcome
+        of the row's cell, and then, by row and action, how many reports there are.
+        """
+        where, outcomes, actions = self.partition, self.outcomes, shape.actions
+        steps, states = self.what.rows(shape, self.step, where)
+        # (row, action) of every report, numbered through.
+        places = np.arange(len(states)) * actions + tables[:, steps, states]
+        reports = np.bincount(places.ravel(), minlength=len(states) * actions)
+        # All rows of a cell get its items: rows in the order of their cells, and how many each has.
+        cells = where.cell[states]
+        in_order = np.argsort(cells, kind="stable")
+        sizes = np.bincount(cells, minlength=where.count)
+        ends = np.cumsum(sizes)
+        report, column = np.nonzero(told < self.items - 1)
+        cell, outcome = np.divmod(told[report, column], outcomes)
+        times = sizes[cell]
+        which = np.repeat(np.arange(len(cell)), times)
+        offset = np.arange(len(which)) - np.repeat(np.cumsum(times) - times, times)
+        row = in_order[(ends - sizes)[cell][which] + offset]
+        index = places[report[which], row] * outcomes + outcome[which]
+        answers = np.bincount(index, minlength=len(states) * actions * outcomes)
+        return np.concatenate([answers, reports]).astype(np.int64, copy=False)
+
+    def decoded_by_table(
+        self, shape: Shape, tally: Array, decode: Callable[[Array, Array], FloatArray]
+    ) -> Decoded:
+        """Return what :meth:`crossed` added up as evidence about all rows (s, a).
+
+        ``decode(tally, users)`` removes the noise of answers by their number of reports.
+        """
+        where, actions = self.partition, shape.actions
+        steps, states = self.what.rows(shape, self.step, where)
+        rows = len(states) * actions
+        answers, users = tally[:-rows].reshape(rows, -1), tally[-rows:]
+        return Decoded(
+            where,
+            np.repeat(steps, actions),
+            np.repeat(states, actions),
+            np.tile(np.arange(actions), len(states)),
+            decode(answers, users[:, None]),
+            users.astype(np.float64),
+            np.repeat(self.weights[states], actions),
         )
 
     def document(self) -> dict[str, Any]:

@@ -101,9 +101,8 @@ def _deployment(deployment: Deployment) -> dict[str, Any]:
 def _told(shape: Shape, plan: Plan) -> FloatArray:
     """Return the share of users who are told each action, of shape (H, S, A)."""
     told = np.zeros((shape.horizon, shape.states, shape.actions))
-    steps, states = np.ogrid[: shape.horizon, : shape.states]
     for assignment in plan:
-        told[steps, states, assignment.policy] += assignment.share
+        told += assignment.share * assignment.chances(shape)
     return told
 
 

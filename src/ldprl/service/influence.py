@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 
 from ldprl.assignment import Assignment
+from ldprl.mechanisms.alphabet import Counters
 from ldprl.mechanisms.mechanism import CountingMechanism, Mechanism
 from ldprl.mechanisms.rows import Linear
-from ldprl.protocol.alphabet import Counters, alphabet
 from ldprl.shape import FloatArray
 
 Answered = Iterable[tuple[Assignment, int]]
@@ -34,7 +34,7 @@ def exposure(mechanism: Mechanism, answered: Answered) -> tuple[FloatArray, Floa
             assignment,
             questions=tuple(replace(q, weights=np.sqrt(q.weights)) for q in assignment.questions),
         )
-        nothing = np.zeros(alphabet(mechanism, told).length)
+        nothing = mechanism.alphabet(told).untold(users)
         part = mechanism.decode(nothing, users, told)
         rewards += part.reports
         moves += part.move_reports
@@ -49,7 +49,7 @@ def reach(
     Of several answers in a report, that is the most of one: exposure counts them all.
     ``rewards`` and ``moves`` are the θ; of the transitions of a row the largest reach is told.
     """
-    letters = alphabet(mechanism, assignment)
+    letters = mechanism.alphabet(assignment)
     if isinstance(letters, Counters) and isinstance(mechanism, CountingMechanism):
         low = mechanism.layout.blocks(mechanism.decode_counts(letters.low, 1))
         high = mechanism.layout.blocks(mechanism.decode_counts(letters.high, 1))

@@ -30,6 +30,7 @@ class Report(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     version: int
     assignment: int
     values: list[int]
+    table: int | None = None
 
 
 class _Named(msgspec.Struct):
@@ -162,14 +163,14 @@ class Intake:
                 )
             raise RefusedError("unknown-version", f"version {view.current.version} is the newest")
         index = report.assignment
-        if edition.index_of(report.id, self._secret) != index:
+        if edition.drawn(report.id, self._secret) != (index, report.table):
             raise RefusedError("wrong-assignment", "GET /v1/policy?id=… names the id's assignment")
         alphabet = edition.alphabets[index]
         try:
             values = alphabet.admit(report.values)
         except InputError as error:
             raise RefusedError("wrong-alphabet", f"expected {error.expected}") from None
-        return Admitted(raw, report.version, index, alphabet, values)
+        return Admitted(raw, report.version, index, alphabet, values, report.table or 0)
 
 
 def _raw_id(text: str) -> bytes:

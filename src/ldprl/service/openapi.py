@@ -52,6 +52,14 @@ _QUESTIONS = _list(
         "required": ["kind", "step"],
     }
 )
+# Tables from a public seed: each row of weights sums to 2³².
+_LAW = _object(
+    ("where",),
+    seed=_HEX_32,
+    tables=_VERSION,
+    weights=_list(_POLICY),
+    where=_list(_COUNT),
+)
 _PUBLIC_STATUS = _object(
     deployment=_DIGEST,
     name=_TEXT,
@@ -71,11 +79,14 @@ _SCHEMAS: dict[str, Schema] = {
         deployment={"type": "object", "properties": {"format": {"const": FORMAT}}},
     ),
     "Assignment": _object(
+        ("policy", "law", "table"),
         deployment=_DIGEST,
         version=_VERSION,
         assignment=_COUNT,
         policy=_POLICY,
+        law=_LAW,
         questions=_QUESTIONS,
+        table=_COUNT,
     ),
     "Plan": _object(
         deployment=_DIGEST,
@@ -83,18 +94,22 @@ _SCHEMAS: dict[str, Schema] = {
         users=_COUNT,
         assignments=_list(
             _object(
+                ("policy", "law"),
                 share={"type": "number", "minimum": 0, "maximum": 1},
                 policy=_POLICY,
+                law=_LAW,
                 questions=_QUESTIONS,
             ),
             minItems=1,
         ),
     ),
     "Report": _object(
+        ("table",),
         id=_HEX_32,
         deployment=_DIGEST,
         version={"type": "integer"},
         assignment={"type": "integer"},
+        table=_COUNT,
         values=_list({"type": "integer"}),
     ),
     "Counted": _object(id=_HEX_32, status={"enum": ["counted", "duplicate"]}),

@@ -13,7 +13,7 @@ import numpy as np
 from ldprl.assignment import Plan
 from ldprl.catalogue import LEARNERS
 from ldprl.learning.ldp_ts import LDPTS
-from ldprl.learning.learner import Learner
+from ldprl.learning.learner import Learner, next_plan
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.board import Board
 from ldprl.service.causes import DelayedError
@@ -80,7 +80,7 @@ class Planner:
         """Return the plan that these sums lead to."""
         rng = np.random.default_rng([int(self._deployment.digest, 16), version])
         statistics = self._decoder.statistics(sums)
-        return self._deployment.built.ask(self._learner.plan(statistics, rng))
+        return next_plan(self._learner, self._deployment.built, statistics, rng)
 
     def step(self) -> None:
         """Do what is due: publish a plan, forget ids that are no longer needed."""

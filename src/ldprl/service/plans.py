@@ -13,18 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from ldprl.assignment import Assignment, Plan
-from ldprl.protocol.alphabet import Alphabet, alphabet
+from ldprl.assignment import Assignment, Plan, check_plan
+from ldprl.mechanisms.alphabet import Alphabet
 from ldprl.protocol.deployment import Deployment
-from ldprl.protocol.messages import Issued, question_documents
+from ldprl.protocol.messages import Issued
 from ldprl.questions.question import Question
 from ldprl.service.store.protocol import StoredPlan, Sum
 from ldprl.shape import Shape
+from ldprl.tables import TableLaw
 
 
 @dataclass(frozen=True, eq=False)
 class Edition:
-    """A version of the policy as the request path needs it, with all answers ready.
+    """A version of the policy as the request path needs it, with its answers ready.
 
     Attributes
     ----------
@@ -37,9 +38,11 @@ class Edition:
     bounds
         Cumulated shares, in units of 2⁻⁶⁴.
     answers
-        Each assignment as a user receives it, in JSON.
+        Each assignment as a user receives it, in JSON; with a law, the law instead of a table.
     whole
         The public plan, in JSON.
+    deployment
+        What is served.
     """
 
     version: int
@@ -49,25 +52,46 @@ class Edition:
     bounds: tuple[int, ...]
     answers: tuple[bytes, ...]
     whole: bytes
+    deployment: Deployment
 
-    def index_of(self, report_id: str, secret: bytes) -> int:
-        """Return the assignment of a report id: random in its share, and not the user's choice."""
+    def drawn(self, report_id: str, secret: bytes) -> tuple[int, int | None]:
+        """Return the assignment of a report id, and its table if there is a law.
+
+        Both are random, the assignment in its share, and not the user's choice.
+        """
         text = f"{self.version}:{report_id}".encode()
-        place = int.from_bytes(hmac.digest(secret, text, "sha256")[:8], "big")
-        return min(bisect.bisect_right(self.bounds, place), len(self.bounds) - 1)
+        digest = hmac.digest(secret, text, "sha256")
+        place = int.from_bytes(digest[:8], "big")
+        index = min(bisect.bisect_right(self.bounds, place), len(self.bounds) - 1)
+        law = self.plan[index].law
+        if law is None:
+            return index, None
+        return index, int.from_bytes(digest[8:24], "big") * law.count >> 128
+
+    def answer(self, index: int, table: int | None) -> bytes:
+        """Return what a user receives: the table or the law, whichever is shorter."""
+        ready = self.answers[index]
+        if table is None:
+            return ready
+        issued = Issued(self.deployment.digest, self.version, index, self.plan[index], table)
+        # The law with the table's number: one field more than what is ready.
+        as_law = ready[:-1] + b', "table": %d}' % table
+        as_table = json.dumps(issued.document(self.deployment.built)).encode()
+        return min(as_law, as_table, key=len)
 
 
 def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
     """Make a stored plan ready to be served."""
     plan = plan_from(stored.assignments, deployment.shape)
-    digest = deployment.digest
-    parts = [Issued(digest, stored.version, i, one).document() for i, one in enumerate(plan)]
+    digest, built = deployment.digest, deployment.built
+    parts = [Issued(digest, stored.version, i, one).document(built) for i, one in enumerate(plan)]
+    kept = ("policy", "law", "questions")
     whole = {
         "deployment": digest,
         "version": stored.version,
         "users": stored.users,
         "assignments": [
-            {"share": one.share, "policy": part["policy"], "questions": part["questions"]}
+            {"share": one.share} | {key: part[key] for key in kept if key in part}
             for one, part in zip(plan, parts, strict=True)
         ],
     }
@@ -80,27 +104,31 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
         bounds=tuple(int(share * 2**64) for share in cumulated),
         answers=tuple(json.dumps(part).encode() for part in parts),
         whole=json.dumps(whole).encode(),
+        deployment=deployment,
     )
 
 
 def alphabets(plan: Plan, deployment: Deployment) -> tuple[Alphabet, ...]:
-    """Return what a report under each assignment may hold: the same for questions as large."""
-    sizes = [tuple(question.items for question in one.questions) for one in plan]
-    known = {
-        size: alphabet(deployment.built, one)
-        for size, one in dict(zip(sizes, plan, strict=True)).items()
-    }
-    return tuple(known[size] for size in sizes)
+    """Return what a report under each assignment may hold; large ones are made once."""
+    known: dict[tuple[int, ...], Alphabet] = {}
+
+    def of(one: Assignment) -> Alphabet:
+        if one.law is not None:
+            return deployment.built.alphabet(one)
+        sizes = tuple(question.items for question in one.questions)
+        return known.setdefault(sizes, deployment.built.alphabet(one))
+
+    return tuple(of(one) for one in plan)
 
 
 def plan_text(plan: Plan) -> str:
     """Write a plan as JSON; a float's text reads back as the same float."""
     return json.dumps(
         [
-            {
-                "share": one.share,
-                "policy": one.policy.tolist(),
-                "questions": question_documents(one),
+            {"share": one.share}
+            | ({"law": one.law.document()} if one.law else {"policy": one.policy.tolist()})
+            | {
+                "questions": [question.document() for question in one.questions],
                 "weights": [question.weights.tolist() for question in one.questions],
             }
             for one in plan
@@ -109,16 +137,18 @@ def plan_text(plan: Plan) -> str:
 
 
 def plan_from(text: str, shape: Shape) -> Plan:
-    """Read what :func:`plan_text` wrote."""
-    return tuple(_assignment(part, shape) for part in json.loads(text))
+    """Read what :func:`plan_text` wrote, and check it."""
+    return check_plan(tuple(_assignment(part, shape) for part in json.loads(text)), shape)
 
 
 def _assignment(part: dict[str, Any], shape: Shape) -> Assignment:
     questions = tuple(
-        Question.from_document("questions", asked, shape, np.array(weights))
+        Question.from_document("questions", asked, shape, np.array(weights, dtype=np.float64))
         for asked, weights in zip(part["questions"], part["weights"], strict=True)
     )
-    return Assignment(np.array(part["policy"], dtype=np.int64), part["share"], questions)
+    if "law" in part:
+        return Assignment(TableLaw.from_document(part["law"], shape), part["share"], questions)
+    return Assignment(np.array(part["policy"]), part["share"], questions)
 
 
 def sums_digest(sums: Sequence[Sum]) -> str:

@@ -66,8 +66,7 @@ class Routes:
             return _tagged(request, current.whole, f"{self._digest}-{current.version}")
         if not REPORT_ID.fullmatch(report_id):
             return problem(400, "malformed", "id: expected 32 hexadecimal digits in lower case")
-        index = current.index_of(report_id, self._service.store.secret)
-        return answer(current.answers[index])
+        return answer(current.answer(*current.drawn(report_id, self._service.store.secret)))
 
     async def assignment(self, request: Request) -> Response:
         """Return one assignment of one version, which never changes."""

@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ldprl.learning.learner import Learner
+from ldprl.assignment import shares_of
+from ldprl.learning.learner import Learner, next_plan
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, IntArray
@@ -57,15 +58,16 @@ def batch(
     ``chance`` is the world's, if it has a stream of its own.
     """
     chance = rng if chance is None else chance
-    assignments = mechanism.ask(learner.plan(statistics, rng))
-    groups = rng.multinomial(users, [assignment.share for assignment in assignments])
+    assignments = next_plan(learner, mechanism, statistics, rng)
+    groups = rng.multinomial(users, shares_of(assignments))
     gathered = mechanism.no_statistics()
     lost = 0.0
     for assignment, group in zip(assignments, groups.tolist(), strict=True):
-        if group:
-            totals = draw_totals(mdp, assignment.policy, group, mechanism.resolution, chance)
-            tally = mechanism.sample_tally(totals, assignment, rng)
-            gathered += mechanism.decode(tally, group, assignment)
-            lost += group * recorder.loss(assignment.policy)
+        # Users of one table are drawn at once, and decoded by what they were told.
+        for told, count in assignment.spread(group, rng) if group else ():
+            totals = draw_totals(mdp, told.policy, count, mechanism.resolution, chance)
+            tally = mechanism.sample_tally(totals, told, rng)
+            gathered += mechanism.decode(tally, count, told)
+            lost += count * recorder.loss(told.policy)
     recorder.add(users, lost / users)
     return gathered

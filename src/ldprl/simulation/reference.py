@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.assignment import Assignment
+from ldprl.assignment import Assignment, check_plan, shares_of
 from ldprl.errors import InputError, whole_number
-from ldprl.learning.learner import Learner
+from ldprl.learning.learner import Learner, next_plan
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.mechanism import CountingMechanism, Mechanism
 from ldprl.mechanisms.sampling import SeededSourceForTests
@@ -68,9 +68,10 @@ def run_protocol(
     replan_at = 0
     for users in range(episodes):
         if users == replan_at:
-            plan = mechanism.ask(learner.plan(statistics, rng))
+            plan = next_plan(learner, mechanism, statistics, rng)
             replan_at = users + schedule(users)
-        assignment = plan[rng.choice(len(plan), p=[choice.share for choice in plan])]
+        chosen = plan[rng.choice(len(plan), p=shares_of(plan))]
+        ((assignment, _),) = chosen.spread(1, rng)
         trajectory = live(mdp, assignment.policy, rng)
         report = mechanism.privatize(trajectory, assignment, source)
         statistics += mechanism.decode(mechanism.tally(report[None]), 1, assignment)
@@ -94,7 +95,7 @@ def run_shuffled_protocol(
     reports: list[Array] = []
     statistics = mechanism.no_statistics()
     for _ in range(episodes):
-        (assignment,) = learner.plan(statistics, rng)
+        (assignment,) = check_plan(learner.plan(statistics, rng), mdp.shape)
         trajectory = live(mdp, assignment.policy, rng)
         reports.append(mechanism.privatize(trajectory, assignment, source))
         shuffled = np.array(reports)[rng.permutation(len(reports))]

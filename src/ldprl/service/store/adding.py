@@ -28,6 +28,11 @@ def added(reports: Sequence[Admitted]) -> dict[tuple[int, int], tuple[int, IntAr
     for report in reports:
         groups.setdefault((report.version, report.assignment), []).append(report)
     return {
-        place: (len(group), group[0].alphabet.total([report.values for report in group]))
+        place: (
+            len(group),
+            group[0].alphabet.total(
+                [report.values for report in group], [report.table for report in group]
+            ),
+        )
         for place, group in sorted(groups.items())
     }

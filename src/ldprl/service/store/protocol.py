@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from ldprl.errors import InputError
-from ldprl.protocol.alphabet import Alphabet, Values
+from ldprl.mechanisms.alphabet import Alphabet, Values
 from ldprl.protocol.deployment import Deployment
 from ldprl.shape import IntArray
 
@@ -21,6 +21,8 @@ class Admitted(NamedTuple):
     assignment: int
     alphabet: Alphabet
     values: Values
+    table: int = 0
+    """The number of the user's table, where the assignment has a law of them."""
 
 
 @dataclass(frozen=True)

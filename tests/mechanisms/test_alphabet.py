@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, Gaussian, InputError, Laplace, Shape, Trajectory
+from ldprl.mechanisms.alphabet import Alphabet, Counters, Subsets
 from ldprl.mechanisms.mechanism import CountingMechanism
 from ldprl.mechanisms.sampling import SeededSourceForTests
-from ldprl.protocol.alphabet import Alphabet, Counters, Subsets, alphabet
 from ldprl.protocol.deployment import Deployment
-
-from .deployments import EVERY, deployment
-from .test_messages import assignments
+from tests.protocol.deployments import EVERY, deployment
+from tests.protocol.test_messages import assignments
 
 
 def lives(shape: Shape, assignment: Assignment) -> list[Trajectory]:
@@ -37,7 +36,7 @@ def test_every_report_is_inside_and_arrives_as_it_was_made(kind: str) -> None:
     it = EVERY[kind]
     source = SeededSourceForTests(11)
     for assignment in assignments(it):
-        letters = alphabet(it.built, assignment)
+        letters = it.built.alphabet(assignment)
         for lived in lives(it.shape, assignment):
             for _ in range(20):
                 report = it.built.privatize(lived, assignment, source)
@@ -52,7 +51,7 @@ def test_several_reports_add_up(kind: str) -> None:
     it = EVERY[kind]
     source = SeededSourceForTests(12)
     (assignment, *_) = assignments(it)
-    letters = alphabet(it.built, assignment)
+    letters = it.built.alphabet(assignment)
     reports = np.array(
         [it.built.privatize(Trajectory.empty(), assignment, source) for _ in range(30)]
     )
@@ -63,7 +62,7 @@ def test_several_reports_add_up(kind: str) -> None:
 def counters(kind: str) -> tuple[CountingMechanism, Counters]:
     built = EVERY[kind].built
     assert isinstance(built, CountingMechanism)
-    letters = alphabet(built, assignments(EVERY[kind])[0])
+    letters = built.alphabet(assignments(EVERY[kind])[0])
     assert isinstance(letters, Counters)
     return built, letters
 
@@ -109,7 +108,7 @@ def test_what_is_cut_off_gaussian_noise_weighs_next_to_nothing(epsilon: str) -> 
 
 
 def reach_of(it: Deployment) -> int:
-    letters = alphabet(it.built, assignments(it)[0])
+    letters = it.built.alphabet(assignments(it)[0])
     assert isinstance(letters, Counters)
     return -int(letters.low[0])
 
@@ -151,7 +150,7 @@ def test_a_number_beyond_64_bits_is_refused() -> None:
 
 def subset() -> Alphabet:
     it = Deployment("tests", Shape(3, 2, 4), "1", layout="separate")
-    letters = alphabet(it.built, assignments(it)[0])
+    letters = it.built.alphabet(assignments(it)[0])
     assert letters == Subsets(((7, 2),))
     assert letters.length == 7
     return letters
@@ -198,4 +197,4 @@ def test_a_mechanism_that_a_client_cannot_draw_has_no_alphabet() -> None:
     from ldprl import NoPrivacy
 
     with pytest.raises(InputError, match="mechanism = 'none'"):
-        alphabet(NoPrivacy(Shape(2, 2, 2)), Assignment(np.zeros((2, 2), dtype=np.int64)))
+        NoPrivacy(Shape(2, 2, 2)).alphabet(Assignment(np.zeros((2, 2), dtype=np.int64)))
