@@ -9,7 +9,7 @@ import pytest
 
 from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Trial, forecasts_of
 from ldprl.advice.pairs import OPEN, PAIRS, PREFERRED, PROMISES, Pair
-from ldprl.advice.worlds import World, given_world, plausible_worlds
+from ldprl.advice.scenarios import Scenario, given_scenario, plausible_scenarios
 from ldprl.catalogue import LEARNERS
 from ldprl.mdp import random_mdp
 from ldprl.mdp.evaluation import policy_values
@@ -18,7 +18,7 @@ from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.shape import Shape
 
-WORLD = given_world(random_mdp(2, 2, 2, seed=3))
+WORLD = given_scenario(random_mdp(2, 2, 2, seed=3))
 POINTS = np.array([1, 10, 100, 1000])
 
 
@@ -98,7 +98,7 @@ def test_without_privacy_the_best_policy_is_found() -> None:
 
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
 def test_every_pair_can_be_simulated(pair: Pair) -> None:
-    (world,) = plausible_worlds(Shape(3, 2, 2), 1, 0)
+    (world,) = plausible_scenarios(Shape(3, 2, 2), 1, 0)
     told: list[tuple[int, int]] = []
     (found,) = forecasts_of(
         [Trial(pair, 1.0, 1e-6, 200, 0, world)], 1, lambda *done: told.append(done)
@@ -109,7 +109,7 @@ def test_every_pair_can_be_simulated(pair: Pair) -> None:
 
 
 def test_processes_change_nothing() -> None:
-    worlds = [WORLD, World("another", random_mdp(2, 2, 2, seed=4))]
+    worlds = [WORLD, Scenario("another", random_mdp(2, 2, 2, seed=4))]
     trials = [
         Trial(pair, epsilon, 1e-6, 300, 7, world)
         for pair in (PREFERRED, Pair("ldp-ts", "subset-selection"), Pair("ldp-evi", "gaussian"))

@@ -1,8 +1,8 @@
-"""What ε can we afford? Forecasts by simulation, and a recommendation."""
+"""Which ε, mechanism and learner to take: forecasts by simulation, and a recommendation."""
 
 from ldprl.advice.adviser import Advice as Advice
 from ldprl.advice.adviser import advise as advise
 from ldprl.advice.forecast import Forecast as Forecast
 from ldprl.advice.pairs import Pair as Pair
-from ldprl.advice.worlds import World as World
-from ldprl.advice.worlds import plausible_worlds as plausible_worlds
+from ldprl.advice.scenarios import Scenario as Scenario
+from ldprl.advice.scenarios import plausible_scenarios as plausible_scenarios

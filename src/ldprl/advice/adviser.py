@@ -11,17 +11,18 @@ import numpy as np
 from ldprl.advice.choice import best_at, cheapest, epsilon_needed
 from ldprl.advice.forecast import AHEAD, Forecast, Trial, forecasts_of
 from ldprl.advice.pairs import OPEN, PAIRS, Pair
-from ldprl.advice.worlds import World, given_world, plausible_worlds
+from ldprl.advice.scenarios import Scenario, given_scenario, plausible_scenarios
 from ldprl.errors import InputError, probability, real, whole_number
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import Shape
 
 DEFAULT_TARGET, DEFAULT_DELTA = 0.1, 1e-6
 _AROUND = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""The ε to look at, as multiples of the one that was asked about."""
+"""Simulated ε, as multiples of the ε that the caller asks about."""
 _LEVELS = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""The ε to look at where none was."""
+"""Simulated ε where the caller asks about none."""
 _BEYOND = 1.5
+"""The ε tried after the interpolated one are at least this many times as large."""
 _LEAST_EPSILON, _MOST_EPSILON = 0.001, 100.0
 _MOST_USERS = 10**11
 
@@ -37,13 +38,13 @@ class Advice:
     epsilon
         The ε that was asked about, or None.
     worlds
-        Names of the worlds, one a run.
+        Names of the simulated MDPs, one for each run.
     epsilons
         The ε of ``forecasts``, ascending.
     forecasts
         One for each pair and ε.
     open
-        What would be without privacy.
+        The forecast without privacy.
     chosen
         The recommended pair at the recommended ε.
     around
@@ -73,7 +74,7 @@ class Advice:
 
     @property
     def pairs(self) -> list[Pair]:
-        """The pairs that there are forecasts of."""
+        """The pairs of a learner and a mechanism that were simulated."""
         return list(dict.fromkeys(forecast.pair for forecast in self.forecasts))
 
     def of(self, pair: Pair) -> list[Forecast]:
@@ -81,7 +82,7 @@ class Advice:
         return [forecast for forecast in self.forecasts if forecast.pair == pair]
 
     def epsilon_needed(self, pair: Pair) -> float:
-        """Return about which ε brings the loss of ``pair`` to the target; infinite if none does."""
+        """Return the approximate ε at which ``pair`` reaches the target; infinite if none does."""
         return epsilon_needed(self.of(pair), self.users, self.target)
 
 
@@ -102,11 +103,11 @@ def advise(
     Parameters
     ----------
     problem
-        The world itself, or its sizes: then each run has a plausible world of its own.
+        The MDP itself, or its sizes: then each run has its own plausible MDP.
     users
-        How many there will be, one episode each.
+        Number of users, one episode each.
     epsilon
-        The ε to advise on; if left out, the least that is enough for the target is looked for.
+        The ε to advise on; default: search for the least that reaches the target.
     target_loss
         Policy loss to reach, in (0, 1): see :class:`~ldprl.advice.forecast.Forecast`.
     delta
@@ -131,11 +132,13 @@ def advise(
     whole_number("seed", seed, 0)
     whole_number("workers", workers, 1)
     if isinstance(problem, Shape):
-        worlds = plausible_worlds(problem, runs, seed)
+        worlds = plausible_scenarios(problem, runs, seed)
     else:
-        worlds = [given_world(problem)] * runs
+        worlds = [given_scenario(problem)] * runs
 
-    def trials(wanted: Iterable[tuple[Pair, float | None]], places: Sequence[World]) -> list[Trial]:
+    def trials(
+        wanted: Iterable[tuple[Pair, float | None]], places: Sequence[Scenario]
+    ) -> list[Trial]:
         chances = np.random.SeedSequence(seed).generate_state(runs).tolist()
         return [
             Trial(pair, level, delta, users, chance, world)
@@ -148,14 +151,14 @@ def advise(
     first = forecasts_of(trials([(OPEN, None), *every], worlds), workers, progress)
     if epsilon is None:
         pair, needed = cheapest(first[1:], users, target_loss)
-        # What falls short of its interpolation tells that the ε just above it was lucky.
+        # A simulation can miss the target at an interpolated ε; then larger ε are tried.
         tried = [needed, *(level for level in levels if level >= _BEYOND * needed)]
     else:
         pair, tried = best_at(epsilon, first[1:], users), [epsilon]
     near = {forecast.epsilon: forecast for forecast in first if forecast.pair == pair}
 
     def look_at(*wanted: float) -> None:
-        # Too few to be worth new processes.
+        # Few trials: starting processes would take longer than they save.
         missing = trials([(pair, level) for level in wanted if level not in near], worlds)
         found = forecasts_of(missing, 1, progress) if missing else []
         near.update({forecast.epsilon: forecast for forecast in found})
@@ -168,7 +171,7 @@ def advise(
     smaller = None
     if isinstance(problem, Shape):
         half = replace(problem, states=math.ceil(problem.states / 2))
-        other = trials([(pair, level)], plausible_worlds(half, runs, seed))
+        other = trials([(pair, level)], plausible_scenarios(half, runs, seed))
         smaller = forecasts_of(other, 1, progress)[0]
     return Advice(
         shape=worlds[0].mdp.shape,

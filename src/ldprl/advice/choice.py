@@ -15,7 +15,7 @@ CLEARLY, AT_LEAST = 0.5, 0.05
 
 
 def epsilon_needed(forecasts: Sequence[Forecast], users: int, target: float) -> float:
-    """Return about which ε is enough for a mean loss of ``target`` after ``users`` users.
+    """Return the approximate ε at which the mean loss after ``users`` users is ``target``.
 
     Interpolated between two simulated ε, linearly in ln ε, and rounded up to two digits. The least
     simulated ε if it is enough; infinite if the largest is not.
@@ -40,7 +40,7 @@ def epsilon_needed(forecasts: Sequence[Forecast], users: int, target: float) -> 
 
 
 def best_at(epsilon: float, forecasts: Sequence[Forecast], users: int) -> Pair:
-    """Return the pair to take at ``epsilon``; better must be so in every run."""
+    """Return the pair to take at ``epsilon``; a better one must be better in every run."""
     there = {forecast.pair: forecast for forecast in forecasts if forecast.epsilon == epsilon}
     best = min(there.values(), key=lambda forecast: forecast.loss(users))
     usual = there[PREFERRED]
@@ -55,7 +55,7 @@ def best_at(epsilon: float, forecasts: Sequence[Forecast], users: int) -> Pair:
 def cheapest(forecasts: Sequence[Forecast], users: int, target: float) -> tuple[Pair, float]:
     """Return the pair that needs the least ε for the target, and that ε.
 
-    Where no simulated ε is enough, what is best at the largest of them.
+    Where no simulated ε is enough, return the best pair at the largest of them.
     """
     pairs = dict.fromkeys(forecast.pair for forecast in forecasts)
     needs = {

@@ -1,4 +1,4 @@
-"""Forecasts: what the policy in force loses after so many users, by exact batch simulation."""
+"""Forecasts: the loss of the policy in force after a number of users, by exact batch simulation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ldprl.advice.pairs import Pair
-from ldprl.advice.worlds import World
+from ldprl.advice.scenarios import Scenario
 from ldprl.catalogue import build
 from ldprl.experiments.cells import StoppedError
 from ldprl.experiments.local import on_processes
@@ -22,9 +22,9 @@ from ldprl.simulation.engine import Simulation, simulate
 FIRST_PLAN, GROWTH = 100, 0.25
 """A plan serves at least 1/100 of the users, and later ones a quarter of the users so far."""
 DRAWS = 4
-"""LDP-TS spreads the users of a plan over so many draws, not 16: each takes its time here."""
+"""Sampled models in each plan of LDP-TS; 4 in place of 16, as planning dominates the time here."""
 AHEAD = 10
-"""Forecasts look so many times further than the users that were asked about."""
+"""Forecasts cover this many times the number of users that the caller asks about."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Trial:
     Attributes
     ----------
     seed
-        What happens by chance in the world hangs on it alone, so pairs meet the same luck.
+        Decides the random numbers of the MDP, so that all pairs meet the same ones.
     """
 
     pair: Pair
@@ -42,7 +42,7 @@ class Trial:
     delta: float
     users: int
     seed: int
-    world: World
+    world: Scenario
 
     def compute(self) -> Simulation:
         """Run the simulation.
@@ -96,7 +96,7 @@ class Forecast:
     losses
         Of shape (runs, points): what the later half of the users so far lost on average, k/2 to k.
         It is exact for the simulated policies, being a difference of their regret, and averages
-        over a few plans, so that one that happens to explore does not stand for all.
+        over several plans, so that one plan that happens to explore does not decide it.
     """
 
     pair: Pair
@@ -111,18 +111,18 @@ class Forecast:
         return mean
 
     def after(self, users: int) -> FloatArray:
-        """Return the loss of each run after so many users."""
+        """Return the loss of each run after ``users`` users."""
         at: FloatArray = self.losses[:, np.searchsorted(self.points, users)]
         return at
 
     def loss(self, users: int) -> float:
-        """Return the mean loss after so many users."""
+        """Return the mean loss after ``users`` users."""
         return float(self.after(users).mean())
 
     def users_needed(self, target: float) -> float:
         """Return after how many users the mean loss is at most ``target``, and stays so.
 
-        Infinite if that is not seen.
+        Infinite if that does not happen within the simulated users.
         """
         return _settled(self.points, self.mean, target)
 
@@ -141,9 +141,9 @@ def _settled(points: IntArray, losses: FloatArray, target: float) -> float:
 def forecasts_of(
     trials: Sequence[Trial], workers: int, progress: Callable[[int, int], None] | None
 ) -> list[Forecast]:
-    """Run ``trials`` and gather those of one pair, ε and shape, in the order in which they come.
+    """Run ``trials`` and return one forecast for each pair, ε and shape, in order.
 
-    With one worker all is done in this process. The result does not depend on their number.
+    One worker means this process. The result does not depend on the number of workers.
     """
     found: dict[Trial, Simulation] = {}
     if workers == 1:

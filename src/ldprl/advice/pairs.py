@@ -1,4 +1,4 @@
-"""Which learners and mechanisms are worth a forecast together, and what each learner promises."""
+"""The pairs of a learner and a mechanism that are forecast, and what each learner promises."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ PAIRS = (
     Pair("private-ucb-vi", "laplace"),
     Pair("dp-ucbvi", "laplace"),
 )
-"""Those that need no trust but in the user's own device.
+"""The pairs whose users have to trust their own device only.
 
 Learners of the literature come with the noise that their papers analyse. Left out: bounded noise,
 which at small δ has several times the Gaussian's variance for the same (ε, δ); the shuffle model,
 whose gain rests on a shuffler that must be trusted; PUCB, which sees true data.
 """
 OPEN = Pair("ldp-evi", "none")
-"""What would be lost without any privacy."""
+"""The same learner without privacy, for comparison."""
 PROMISES = {
     "ldp-evi": "its confidence set holds at all times (proved); no regret bound",
     "ldp-ts": "no proof",
     "ldp-obi": "regret bound (the paper's theorem, corrected constants)",
-    "ldp-psrl": "no proof; must be told the number of users",
+    "ldp-psrl": "no proof; needs the number of users in advance",
     "private-ucb-vi": "regret bound in its own paper; optimism tested here",
     "dp-ucbvi": "regret bound in its own paper; optimism tested here",
 }

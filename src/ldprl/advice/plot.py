@@ -88,7 +88,7 @@ def _line(
 
 
 def _dress(axes: Axes, target: float, mark: float, name: str, label: str) -> None:
-    """Mark what was asked about and the target, and name the axis."""
+    """Mark the target and the value that the caller asked about, and label the axis."""
     axes.set_xscale("log")
     axes.set_ylim(0, _HIGHEST)
     axes.set_xlabel(label)

@@ -12,7 +12,7 @@ from ldprl.advice.words import DEFINITION, changes, method, recommendation
 
 
 def as_dict(advice: Advice) -> dict[str, Any]:
-    """Return all that the advice says; what was not reached is None."""
+    """Return the advice as a dictionary; a target that is not reached is None."""
     shape, chosen = advice.shape, advice.chosen
     return {
         "states": shape.states,

@@ -1,4 +1,4 @@
-"""The advice in plain words."""
+"""The advice as sentences."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ DEFINITION = (
     " averaged over the later half of the users so far: 0 is the best policy, 1 acting at random."
 )
 _POOR = 0.5
+"""Policy loss above which a recommendation says that nothing useful is learnt."""
 
 
 def recommendation(advice: Advice) -> str:
-    """Say in one sentence what to take, what to expect of it, and what it guarantees."""
+    """Return one sentence: the recommended pair, its expected loss, and its guarantee."""
     chosen, users = advice.chosen, advice.users
     pair, epsilon = chosen.pair, f"ε = {chosen.epsilon:g}"
     expected = f"loses {spread(chosen, users)} after {users:,} users"
@@ -32,7 +33,7 @@ def recommendation(advice: Advice) -> str:
 
 
 def changes(advice: Advice) -> list[str]:
-    """Say what would make the recommended pair, or another, do better or worse."""
+    """Return sentences on what changes the loss: users, ε, states, no privacy, another pair."""
     chosen, users = advice.chosen, advice.users
     more = AHEAD * users
     found = [f"{AHEAD} times the users ({more:,}): {chosen.loss(more):.2f}."]
@@ -46,9 +47,7 @@ def changes(advice: Advice) -> list[str]:
     )
     if advice.smaller is not None:
         states = math.ceil(advice.shape.states / 2)
-        found.append(
-            f"Half the states ({states}): {spread(advice.smaller, users)}, in other worlds."
-        )
+        found.append(f"Half the states ({states}): {spread(advice.smaller, users)}, in other MDPs.")
     found.append(
         f"No privacy at all: {advice.open.loss(users):.2f} with {advice.open.pair.learner}."
     )
@@ -74,7 +73,7 @@ def _rival(advice: Advice) -> Forecast:
 
 
 def method(advice: Advice) -> str:
-    """Say how the forecasts were made."""
+    """Return a sentence on how the forecasts were made."""
     kinds = dict.fromkeys(advice.worlds)
     runs = len(advice.worlds)
     where = f"{runs} runs in {advice.worlds[0]}" if len(kinds) == 1 else ", ".join(kinds)

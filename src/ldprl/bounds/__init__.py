@@ -1,4 +1,4 @@
-"""What theory promises and forbids, as functions with explicit constants."""
+"""Upper and lower bounds on regret, as functions with explicit constants."""
 
 from ldprl.bounds.alternatives import Alternative, Instance
 from ldprl.bounds.instance import InstanceBound, alternatives, instance_lower_bound

@@ -1,4 +1,4 @@
-"""What no private learner can beat, and the rates of its neighbours for comparison."""
+"""Lower bounds on the regret of private learners, and known rates for comparison."""
 
 from __future__ import annotations
 

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CentralGuarantee:
-    """(ε, δ)-DP of shuffled sums: what somebody who sees the sums, not the reports, can learn."""
+    """(ε, δ)-DP of shuffled sums: protection against those who see the sums but not the reports."""
 
     epsilon: float
     delta: float
 
 
 def changed_bits(horizon: int, reward_bits: int = 1) -> int:
-    """Return 4H − 2 + 2mH, in how many bits of M_sh two users can differ.
+    """Return 4H − 2 + 2mH, the number of bits of M_sh in which two users can differ.
 
     2H of N^r's one-hot bits, 2(H−1) of N^p's and, m to a reward, 2mH of the rewards'. So M_sh with
     ε a bit is (4H − 2 + 2mH)ε-LDP, where the paper has "roughly Hε".
@@ -62,7 +62,7 @@ def shuffle_epsilon(episode: int, horizon: int, coin: float, delta: float) -> fl
 def shuffle_user_guarantee(
     episode: int, horizon: int, coin: float, delta: float, reward_bits: int = 1
 ) -> CentralGuarantee:
-    """Return what one whole *user* has once the sums before episode k are released, and no others.
+    """Return the guarantee of a whole *user* if only the sums before episode k are released.
 
     Turn one user's bits into another's one at a time: each of the 4H − 2 + 2mH changes is
     (ε_i, δ₀)-DP with the ε_{k,c} of its counter, where N^r sums n = (k−1)H bits, N^p (k−1)(H−1)

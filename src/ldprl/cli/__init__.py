@@ -11,7 +11,7 @@ _EXTRAS = {
         ("httptools", "msgspec", "psycopg", "starlette", "uvicorn", "uvloop"), "service"
     ),
 }
-"""Which extra brings a package that is missing, if it is not simulation."""
+"""The extra that installs a missing package, where it is not simulation."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""``ldprl advise``: which ε we can afford, and with which mechanism and learner."""
+"""``ldprl advise``: forecast the cost of ε, and recommend a mechanism and a learner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def advise(
-    users: Annotated[str, typer.Option(metavar="N", help="Users, one episode each; 1e6 will do.")],
+    users: Annotated[str, typer.Option(metavar="N", help="Users, one episode each, such as 1e6.")],
     states: Annotated[str | None, typer.Option(metavar="S", help="Number of states.")] = None,
     actions: Annotated[str | None, typer.Option(metavar="A", help="Number of actions.")] = None,
     horizon: Annotated[str | None, typer.Option(metavar="H", help="Steps in an episode.")] = None,
@@ -30,7 +30,7 @@ def advise(
         str | None,
         typer.Option(
             metavar="WORLD",
-            help="Advise on this world instead of plausible ones: FILE.json, random:S,A,H,SEED,"
+            help="Advise on this MDP instead of plausible ones: FILE.json, random:S,A,H,SEED,"
             " riverswim:S,H, …; then S, A and H can be left out.",
         ),
     ] = None,
@@ -46,11 +46,11 @@ def advise(
         str, typer.Option(metavar="D", help="δ of the Gaussian mechanism; all others have δ = 0.")
     ] = "1e-6",
     runs: Annotated[
-        str, typer.Option(metavar="N", help="Runs, each in a world of its own unless --mdp.")
+        str, typer.Option(metavar="N", help="Runs, each in another MDP unless --mdp is given.")
     ] = "3",
     seed: Annotated[str, typer.Option(metavar="I", help="The same seed, the same advice.")] = "0",
     workers: Annotated[
-        str | None, typer.Option(metavar="N", help="Processes. \\[default: one a core]")
+        str | None, typer.Option(metavar="N", help="Processes. \\[default: one for each core]")
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.png", help="Draw the forecasts into this file.")
@@ -60,8 +60,8 @@ def advise(
     """Advise on ε, mechanism and learner, by simulating what each would cost.
 
     For every pair: the policy loss after N users, the users that a target loss takes, the ε that N
-    users take; then a recommendation, and what would change it. Forecasts hold for the simulated
-    worlds: give your own with --mdp where you can.
+    users need; then a recommendation, and what would change it. Forecasts hold for the simulated
+    MDPs: give your own with --mdp where you can.
     """
     from ldprl.advice import advise as ask
     from ldprl.cli.progress import counted_bar
@@ -107,7 +107,7 @@ def _problem(world: str | None, sizes: dict[str, str | None]) -> Shape | Tabular
     if world is None:
         for name in sizes:
             if name not in given:
-                raise InputError(name, None, "a whole number, or a world with --mdp")
+                raise InputError(name, None, "a whole number, or an MDP with --mdp")
         return Shape(given["states"], given["actions"], given["horizon"])
     from ldprl.mdp.specification import mdp_from
 
@@ -119,7 +119,7 @@ def _problem(world: str | None, sizes: dict[str, str | None]) -> Shape | Tabular
 
 
 def _check_plot(plot: Path | None) -> None:
-    """Refuse before the work what could not be written after it."""
+    """Refuse a file that could not be written, before the simulations start."""
     if plot is not None and plot.suffix != ".png":
         raise InputError("plot", str(plot), "a file name that ends in .png")
     if plot is not None and not plot.parent.is_dir():
@@ -146,7 +146,7 @@ def _show(advice: Advice) -> None:
 
 
 def _show_one(advice: Advice, title: str) -> None:
-    """Show the forecasts at the ε that was asked about, the best first."""
+    """Show the forecasts at the given ε, the best first."""
     from ldprl.advice.words import spread
 
     target = advice.target

@@ -1,4 +1,4 @@
-"""The commands together, and the door at which bad input is turned away."""
+"""The commands, and the place where bad input becomes one line and exit code 2."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from ldprl.cli.simulate_users import simulate_users
 from ldprl.cli.statement import statement
 from ldprl.errors import InputError
 
-# Typer carries its own copy of click, and shows of it only what people are to raise.
+# Typer has its own copy of click, and exports only the exceptions that programs raise.
 _UsageError: type[Any] = typer.BadParameter.__mro__[1]
 
 
 class Door(TyperGroup):
-    """Turns what is refused or cannot be parsed into one line and exit code 2; a warning too."""
+    """Turns refused or unparsable input into one line and exit code 2; warnings into a line."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the user named."""

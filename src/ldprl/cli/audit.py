@@ -1,4 +1,4 @@
-"""``ldprl audit``: attack a mechanism, and hold what that proves against its claim."""
+"""``ldprl audit``: attack a mechanism, and compare what the attack proves with its claim."""
 
 from __future__ import annotations
 

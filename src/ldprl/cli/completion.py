@@ -1,4 +1,4 @@
-"""What a shell offers after an option: the names that it takes."""
+"""Shell completion of the names that options take."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def mechanism_names(incomplete: str) -> list[tuple[str, str]]:
 
 def constants_names(incomplete: str) -> list[tuple[str, str]]:
     """Return the choices of constants."""
-    choices = (("sound", "what holds what it states"), ("paper", "what the paper prints"))
+    choices = (
+        ("sound", "those that give what they state"),
+        ("paper", "what the paper prints"),
+    )
     return _starting(incomplete, choices)
 
 

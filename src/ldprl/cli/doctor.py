@@ -1,4 +1,4 @@
-"""``ldprl doctor``: what this machine can do, found out by trying."""
+"""``ldprl doctor``: check what works on this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ldprl.cli.options import Json
 from ldprl.cli.show import show_json, show_line, show_table
 
 _PATIENCE = 20.0
-"""Seconds that a program has to tell its version."""
+"""Seconds within which a program must print its version."""
 _POSTGRESQL = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
 """Where distributions keep the server, off the path."""
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -31,7 +31,7 @@ _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was tried: what was found, what it is for, and how to get it if need be."""
+    """One check: what was found, what it is needed for, and how to install it."""
 
     name: str
     usable: bool
@@ -41,13 +41,13 @@ class Check:
 
 
 def doctor(as_json: Json = False) -> None:
-    """Tell versions, cores and memory, and try out all that ldprl can make use of.
+    """Show versions, cores and memory, and check everything that ldprl can use.
 
-    The exit code is 0 unless the core is broken: that a user's report can be made.
+    The exit code is 0 unless the core is broken, so that no report can be made.
     """
     from rich.console import Console
 
-    with Console(stderr=True).status("trying out what there is"):
+    with Console(stderr=True).status("checking"):
         core = _try("core", "making reports", "pip install --force-reinstall ldprl", _make_a_report)
         checks = [core, *_packages(), *_programs()]
     machine = {
@@ -72,7 +72,7 @@ def _packages() -> list[Check]:
 
     return [
         package("numba", "simulating at speed", "simulation", _compile),
-        package("scipy", "bounds and exact accounting", "simulation"),
+        package("scipy", "audits and bounds of one MDP", "simulation"),
         package("matplotlib", "pictures", "simulation"),
         package("pyarrow", "results on disk", "simulation"),
         package("ray", "running on a cluster", "cluster"),
@@ -100,7 +100,7 @@ def _programs() -> list[Check]:
 
 
 def _try(name: str, use: str, hint: str, works: Callable[[], str]) -> Check:
-    """Run ``works``, which says what it found or fails in whatever way broken things do."""
+    """Run ``works``, which returns what it found or raises any exception."""
     try:
         return Check(name, usable=True, found=works(), needed_for=use, hint=None)
     except (ModuleNotFoundError, FileNotFoundError):

@@ -1,4 +1,4 @@
-"""``ldprl ledger``: what one user has told, and what it has cost."""
+"""``ldprl ledger``: a user's reports, and their total privacy cost."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ledger(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a user's reports, and what they have cost together."""
+    """Show a user's reports and their total privacy cost."""
     from ldprl.accounting.composition import spent_together
     from ldprl.client.ledger import Ledger
 

@@ -1,4 +1,4 @@
-"""``ldprl mechanisms`` and ``ldprl learners``: what there is, by the names that options take."""
+"""``ldprl mechanisms`` and ``ldprl learners``: the names that options take."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _level(learner: type[Learner]) -> str:
 
 
 def private_mechanisms(constants: str) -> list[str]:
-    """Return the mechanisms that claim a finite ε with these constants: the paper has not all."""
+    """Return the mechanisms that claim a finite ε with these constants."""
     from ldprl.mechanisms.catalogue import MECHANISMS
     from ldprl.mechanisms.mechanism import CountingMechanism
 

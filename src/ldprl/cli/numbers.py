@@ -1,4 +1,4 @@
-"""Numbers as people type them: options are read here, so that a bad one is named in full."""
+"""Options that are numbers: read here, so that an error names option and value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def count(field: str, text: str, at_least: int = 1, at_most: int = 10**12) -> in
 
 
 def decimal(field: str, text: str) -> float:
-    """Read a number; whether it lies in its range is for the library to say."""
+    """Read a number; the library checks its range."""
     try:
         return float(text)
     except ValueError:

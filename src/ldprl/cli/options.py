@@ -21,7 +21,7 @@ ConstantsName = Annotated[
     typer.Option(
         "--constants",
         metavar="sound|paper",
-        help="Constants that hold what they state, or those that the paper prints.",
+        help="Constants that give the stated guarantees, or those that the paper prints.",
         autocompletion=constants_names,
     ),
 ]
@@ -33,7 +33,5 @@ Alpha = Annotated[
     str,
     typer.Option(metavar="A", help="LDP-OBI's α > 1, which keeps its denominators from zero."),
 ]
-Episodes = Annotated[
-    str, typer.Option(metavar="K", help="Users, one episode each; 1e8 is a number too.")
-]
+Episodes = Annotated[str, typer.Option(metavar="K", help="Users, one episode each, such as 1e8.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to stdout.")]

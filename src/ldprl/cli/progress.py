@@ -1,4 +1,4 @@
-"""A progress bar whose remaining time can be believed."""
+"""A progress bar with an estimate of the remaining time."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _BETWEEN_UPDATES = 0.1
 def progress_bar(
     schedule: Schedule, episodes: int, runs: int
 ) -> Iterator[Callable[[int, int], None] | None]:
-    """Show on stderr how far a simulation is, if anybody is looking; else give None.
+    """Show the progress of a simulation on stderr if that is a terminal; else return None.
 
-    A plan takes the same time however many users it serves, so progress is counted in plans.
+    The time of a plan does not depend on its number of users, so progress counts plans.
     """
     if not sys.stderr.isatty():
         yield None
@@ -63,13 +63,13 @@ def counted_bar(things: str) -> Iterator[Callable[[int, int], None] | None]:
 
 
 def tell_status(text: str) -> None:
-    """Say on stderr what a long step is about, if anybody is looking."""
+    """Show on stderr what a long step does, if that is a terminal."""
     if sys.stderr.isatty():
         print(f"{text} …", file=sys.stderr)
 
 
 def plans_until(schedule: Schedule, episodes: int) -> tuple[list[float], list[float]]:
-    """Return numbers of users, log-spaced, and about how many plans it takes to get there."""
+    """Return numbers of users, log-spaced, and the approximate number of plans up to each."""
     points = np.geomspace(1, episodes + 1, 400) - 1
     sizes = np.array([schedule(int(users)) for users in points[:-1]])
     plans = np.concatenate([[0.0], np.cumsum(np.diff(points) / sizes)])

@@ -33,7 +33,7 @@ def regret(
         str,
         typer.Option(
             metavar="NAME",
-            help="Who learns; see `ldprl learners`.",
+            help="The learner; see `ldprl learners`.",
             autocompletion=learner_names,
         ),
     ] = "ldp-obi",
@@ -57,12 +57,12 @@ def regret(
         str,
         typer.Option(
             metavar="each|growth:G",
-            help="Plan anew for each user, or when users have grown by the factor 1 + G.",
+            help="Plan again after each user, or when their number has grown by the factor 1 + G.",
         ),
     ] = "growth:0.01",
     as_json: JsonFlag = False,
 ) -> None:
-    """Simulate users, a mechanism and a learner, and tell the regret.
+    """Simulate users, a mechanism and a learner, and show the regret.
 
     The simulation draws the sums of all users between two plans at once, exactly in
     distribution, so that 1e8 users take seconds.

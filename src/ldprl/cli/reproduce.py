@@ -1,4 +1,4 @@
-"""``ldprl reproduce``: every figure and table of the paper."""
+"""``ldprl reproduce``: make the figures and tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ldprl.errors import InputError
 from ldprl.figures.gallery import figure_names
 
 _BETWEEN_LINES = 60.0
-"""Seconds after which a log hears that there is still something going on."""
+"""Seconds after which a log gets another line of progress."""
 
 
 def reproduce(
@@ -62,7 +62,7 @@ def reproduce(
     """Make every figure and table of the paper, with the paper's constants and with sound ones.
 
     DIR gets pictures (PNG and SVG), their data (Parquet) and report.html, which needs nothing
-    else. What is finished is kept: after Ctrl-C the same command goes on where it was.
+    else. Finished curves are kept: after Ctrl-C the same command continues.
     """
     from ldprl.experiments.cells import StoppedError
     from ldprl.figures.gallery import figure_named
@@ -109,7 +109,7 @@ def _say_what_next(out: Path) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str, float, float], None]]:
-    """Show on stderr what is going on: a bar where somebody is looking, else a line a stage."""
+    """Show progress on stderr: a bar on a terminal, else a line for each stage."""
     started = time.monotonic()
     if not sys.stderr.isatty():
         told = started
@@ -118,7 +118,7 @@ def _progress() -> Iterator[Callable[[str, float, float], None]]:
             nonlocal told
             now = time.monotonic()
             each_curve = what.startswith("simulating:")
-            if each_curve and now - told < _BETWEEN_LINES:  # one line a stage, not one a curve
+            if each_curve and now - told < _BETWEEN_LINES:
                 return
             told = now
             rest = f"; about {left:.0f} s left" if each_curve else ""

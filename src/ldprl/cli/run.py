@@ -14,12 +14,12 @@ from ldprl.cli.show import show_json
 
 
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What declares the grid.")],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where results go; a new folder, or this grid's.")
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.toml", help="TOML file that declares the grid.")
     ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Results folder: new, or of this grid.")],
     workers: Annotated[
-        str | None, typer.Option(metavar="N", help="Processes. \\[default: one a core]")
+        str | None, typer.Option(metavar="N", help="Processes. \\[default: one for each core]")
     ] = None,
     cluster: Annotated[
         str | None,
@@ -29,9 +29,8 @@ def run(
 ) -> None:
     """Run a grid of environments, learners, mechanisms, ε and seeds.
 
-    Every finished cell is on disk at once, so a run that was stopped, by Ctrl-C or worse, goes
-    on where it was when the same command is given again. At the end all rows are in
-    DIR/results.parquet.
+    Every cell is written to disk when it is finished, so the same command continues a run that was
+    stopped, by Ctrl-C or by a crash. At the end all rows are in DIR/results.parquet.
     """
     from ldprl.cli.progress import counted_bar
     from ldprl.experiments.cells import StoppedError

@@ -12,7 +12,7 @@ from rich.table import Table
 
 
 def show_json(value: Any) -> None:
-    """Print ``value`` as JSON, refusing what JSON has no word for."""
+    """Print ``value`` as JSON, refusing values that JSON cannot represent."""
     print(json.dumps(value, allow_nan=False))
 
 

@@ -1,4 +1,4 @@
-"""``ldprl simulate-users``: a crowd of simulated people with real clients, for a real service."""
+"""``ldprl simulate-users``: simulated people with real clients, for a running service."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def simulate_users(
         str,
         typer.Option(
             metavar="WORLD",
-            help="The world they live in: demo, FILE.json, or as for `ldprl regret`.",
+            help="Their MDP: demo, FILE.json, or as for `ldprl regret`.",
         ),
     ] = "demo",
     concurrency: Annotated[
@@ -45,7 +45,7 @@ def simulate_users(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Let simulated people take part in a running service, and tell the regret.
+    """Let simulated people take part in a running service, and show the regret.
 
     Each of them fetches a policy under an id of its own, lives through an episode, randomizes it
     and sends one report, as `ldprl.client` does for real people.

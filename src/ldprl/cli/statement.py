@@ -1,4 +1,4 @@
-"""``ldprl statement``: what a deployment promises its users."""
+"""``ldprl statement``: the privacy that a deployment promises its users."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def statement(
     ] = "2,10,100",
     as_json: Json = False,
 ) -> None:
-    """Say in plain words what users' privacy is, as the code as built gives it.
+    """State in plain words the privacy of users, as the code gives it.
 
     What one report gives away at most, what several do, what is public and what is not protected.
     """

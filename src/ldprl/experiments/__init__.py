@@ -1,4 +1,4 @@
-"""Grids of simulations from a TOML file: run on all cores or a cluster, kept, resumed, merged."""
+"""Grids of simulations from a TOML file: run on all cores or a cluster, stored, resumed, merged."""
 
 from ldprl.experiments.cells import Cell as Cell
 from ldprl.experiments.cells import cells_of as cells_of

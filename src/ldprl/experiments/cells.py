@@ -1,4 +1,4 @@
-"""The cells of a grid: what one is, what identifies it, and how it is computed."""
+"""The cells of a grid: their parameters, their identity, and how they are computed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from ldprl.simulation.engine import Simulation, simulate
 
 
 class StoppedError(RuntimeError):
-    """A run cannot go on; all that was finished is on disk, and the next run goes on from there."""
+    """A run cannot continue; finished cells are on disk, and the next run continues from them."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One simulation of the grid, with all that its result depends on.
+    """One simulation of the grid, with everything that its result depends on.
 
     ``world`` is the digest of the MDP: a file may change behind its name.
     """
@@ -134,13 +134,13 @@ def cells_of(experiment: Experiment, folder: Path) -> list[Cell]:
 
 
 def digest(value: Any) -> str:
-    """Return a digest of what JSON can say."""
+    """Return a digest of a value that JSON can represent."""
     text = json.dumps(value, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _combinations(experiment: Experiment) -> Iterator[tuple[str, str, str, float | None]]:
-    """Yield what goes together: without privacy there is one mechanism and no ε."""
+    """Yield the valid combinations: without privacy there is one mechanism and no ε."""
     for learner in experiment.learners:
         private = LEARNERS[learner].private
         for mechanism in experiment.mechanisms if private else (NoPrivacy.name,):

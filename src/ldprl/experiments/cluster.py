@@ -18,11 +18,11 @@ from ldprl.experiments.cells import Cell, StoppedError
 from ldprl.simulation.engine import Simulation
 
 _TASK_SECONDS = 1.0
-"""A task takes at least this long, beside which what Ray adds to it is small."""
+"""Least duration of a task: Ray's overhead is small beside it."""
 _MOST_CELLS = 1000
-"""What a task carries at most, so that messages stay small."""
+"""Most cells in a task, so that messages stay small."""
 _RETRIES = 10
-"""How often a task starts anew after the loss of its node."""
+"""How often a task is started again after the loss of its node."""
 _PATIENCE = 25
 """Seconds after which a cluster that has not answered is taken to be dead."""
 _PROBE = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False)"
@@ -62,13 +62,13 @@ def on_cluster(cells: Sequence[Cell], address: str) -> Generator[tuple[Cell, Sim
 
 
 def _group_size(waiting: int, slots: int, seconds: float) -> int:
-    """Share out what waits, but give no task less than a second of work."""
+    """Divide the waiting cells among the slots, with at least a second of work for each task."""
     share, least = math.ceil(waiting / slots), math.ceil(_TASK_SECONDS / seconds)
     return min(max(share, least), waiting, _MOST_CELLS)
 
 
 def _compute_some(cells: list[Cell], version: str) -> list[Simulation]:
-    """Compute the first of ``cells``: as many as it takes to fill the time."""
+    """Compute the first of ``cells``, until :data:`_TASK_SECONDS` have passed."""
     if ldprl.__version__ != version:
         raise StoppedError(f"a node of the cluster has ldprl {ldprl.__version__}, not {version}")
     started = time.monotonic()
@@ -89,7 +89,7 @@ def _results(ray: ModuleType, reference: Any) -> list[Simulation]:
 
 
 def _connect(address: str) -> ModuleType:
-    """Connect to a running cluster, or say within half a minute why not.
+    """Connect to a running cluster, or raise an error with the reason within half a minute.
 
     Ray itself may wait for minutes and then end the process, so a child tries first.
     """

@@ -1,4 +1,4 @@
-"""The cells of a grid on the cores of this machine, a process each."""
+"""The cells of a grid on the cores of this machine, with one process for each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ldprl.simulation.engine import Simulation
 
 
 class Computation(Protocol):
-    """A cell, as far as a process needs to know it."""
+    """The part of a cell that a worker process uses."""
 
     def compute(self) -> Simulation:
         """Run the simulation; whatever goes wrong is a :class:`StoppedError`."""
@@ -28,7 +28,7 @@ AnyCell = TypeVar("AnyCell", bound=Computation)
 def on_processes(cells: Sequence[AnyCell], workers: int) -> Generator[tuple[AnyCell, Simulation]]:
     """Compute ``cells`` on ``workers`` processes, and yield each as soon as it is done.
 
-    Closing the iterator ends the processes, and so does the death of this one, however sudden.
+    Closing the iterator ends the processes, and so does the end of this one, even by a kill.
     """
     # A forked child could inherit a lock that a thread of ours holds.
     context = multiprocessing.get_context("spawn")
@@ -80,7 +80,7 @@ def _receive(connection: Connection, cell: Computation) -> Simulation:
 
 
 def _serve(connection: Connection) -> None:
-    """Compute what comes in until the other side is gone."""
+    """Compute incoming cells until the other side closes the connection."""
     # Ctrl-C reaches the whole group; what to do about it is the parent's decision.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Run an experiment: what is finished is on disk, what is on disk is not run again."""
+"""Run an experiment: finished cells are stored, and stored cells are not run again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run_experiment(
     out
         The results folder: new, or of this experiment, which then goes on where it stopped.
     workers
-        Processes; default: one a core.
+        Processes; default: one for each core.
     cluster
         Run on the Ray cluster at this address instead; ``"auto"`` finds the one on this machine.
     progress
@@ -44,7 +44,7 @@ def run_experiment(
     Raises
     ------
     StoppedError
-        The run could not go on; all that was finished is on disk.
+        The run could not continue; all finished cells are on disk.
     """
     if cluster is not None and workers is not None:
         raise InputError("workers", workers, "nothing beside cluster, which brings its own")

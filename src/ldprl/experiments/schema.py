@@ -1,4 +1,4 @@
-"""What an experiment's TOML file may say, checked once."""
+"""The keys of an experiment's TOML file, checked once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A results folder: one file a finished cell, each there in full or not at all.
+"""A results folder: one file for each finished cell, written in full or not at all.
 
 ::
 
@@ -61,7 +61,7 @@ class Store:
         self.results = folder / "results.parquet"
 
     def has(self, cell: Cell) -> bool:
-        """Say whether the cell's file is there and can be read to its end."""
+        """Return whether the cell's file exists and can be read to its end."""
         try:
             self.read(cell)
         except (OSError, pa.ArrowException):
@@ -69,7 +69,7 @@ class Store:
         return True
 
     def save(self, cell: Cell, simulation: Simulation) -> None:
-        """Put the cell on disk."""
+        """Write the cell to disk."""
         about = {
             "parameters": cell.parameters,
             "seconds": simulation.seconds,
@@ -199,7 +199,7 @@ def _atomically(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the names in a folder last through a power cut."""
+    """Flush a folder to disk, so that its names survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -33,9 +33,9 @@ class Curve:
     environment, learner, mechanism, constants
         What was simulated.
     epsilon, delta
-        What is claimed; ε is infinite where there is no privacy.
+        The claimed guarantee; ε is infinite without privacy.
     guaranteed_delta
-        The δ that a report really gives at this ε.
+        The exact δ of a report at this ε.
     episodes, regret
         Checkpoints, and the regret at them of shape (runs, checkpoints).
     """

@@ -1,4 +1,4 @@
-"""Where curves are simulated: each one once, however many figures show it, and kept on disk."""
+"""Simulates curves, each once for all figures that show it, and keeps them on disk."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ldprl.simulation.engine import Simulation
 
 
 class Laboratory:
-    """Simulates cells, and gives their rows to those who draw.
+    """Simulates cells and returns their rows.
 
     Parameters
     ----------
     settings
-        What the caller chose.
+        The caller's choices.
     folder
-        Where finished cells are kept; what is there already is not simulated again.
+        Where finished cells are kept; those that exist are not simulated again.
     """
 
     def __init__(self, settings: Settings, folder: Path) -> None:

@@ -12,7 +12,7 @@ from ldprl.accounting.profile import PrivacyProfile
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, which the colour-blind can tell apart; dashes tell lines that coincide.
+# Okabe and Ito's palette, safe for the colour-blind; dashes separate lines that coincide.
 _COLOURS = ("#0072b2", "#009e73", "#cc79a7", "#d98200", "#1b1b1b", "#56b4e9", "#d55e00")
 _SOLID: tuple[float, tuple[float, ...]] = (0, (1, 0))
 _DASHES = (_SOLID, _SOLID, _SOLID, _SOLID, (0, (3, 3)), _SOLID, _SOLID)

@@ -1,4 +1,4 @@
-"""How much there is to do, in which order to do it, and how long it will take."""
+"""The amount of work, its order, and the remaining time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ldprl.figures.settings import GROWTH
 from ldprl.simulation.engine import Simulation
 
 Progress = Callable[[str, float, float], None]
-"""Called with what is going on, which share of the work is done, and the seconds left."""
+"""Called with the current activity, the share of the work that is done, and the seconds left."""
 
 _DRAWING = 2.0
-"""Seconds that the pictures of a figure take, about."""
+"""Approximate seconds for the pictures of a figure."""
 _COMPILING = 5.0
-"""Seconds that it takes to compile what a kind of cell needs, about."""
+"""Approximate seconds to compile the code of a kind of cell."""
 _NOT_COMPILED = {
     "ldp-evi": 8e-4,
     "ldp-ts": 2.5e-3,
@@ -24,26 +24,26 @@ _NOT_COMPILED = {
     "dp-ucbvi": 4e-4,
     "pucb": 3e-4,
 }
-"""Seconds a step of the horizon for a plan and its users, about, where the loop is in Python."""
+"""Approximate seconds for a plan and its users, per step of the horizon, in the Python loop."""
 
 
 class Work:
     """How much is done and how long the rest will take.
 
-    Work is counted in seconds of a typical core; how much slower this machine is shows as it goes.
-    Compiling is counted by itself: a kind of cell takes it once, or not at all where the code is
-    cached, and the kinds to come will take what those before took.
+    Work is counted in seconds of a typical core; the speed of this machine is measured on the way.
+    Compiling is counted separately: a kind of cell is compiled once, or not at all if the code is
+    cached, and the remaining kinds are expected to take as long as the earlier ones.
 
     Parameters
     ----------
     progress
-        Told about it.
+        Called after each step.
     cells, figures
         What is to be simulated, and how many figures drawn.
     processes
-        How many work at the same time.
+        Number of processes at work.
     clock
-        What time it is.
+        Returns the time in seconds.
     """
 
     def __init__(
@@ -78,11 +78,11 @@ class Work:
         self.show(f"drawn {name}")
 
     def show(self, what: str) -> None:
-        """Tell what is going on, the share that is done, and the seconds left."""
+        """Report the current activity, the share that is done, and the seconds left."""
         self._progress(what, self._done / self._total, self.left())
 
     def left(self) -> float:
-        """Return about how many seconds are left."""
+        """Return the approximate number of seconds left."""
         spent = (self._clock() - self._started) * self._processes - self.compiling
         # The typical core counts as five seconds of experience, so that first guesses are sane.
         slowness = (max(spent, 0.0) + 5) / (self._done + 5)
@@ -100,12 +100,12 @@ def ordered(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _kind(cell: Cell) -> tuple[str, ...]:
-    """Return what decides which code a cell runs."""
+    """Return the fields that decide which code a cell runs."""
     return cell.learner, cell.mechanism, cell.constants
 
 
 def cost(cell: Cell) -> float:
-    """Return about how many seconds a cell takes: so much a plan, whatever the users it serves."""
+    """Return the approximate seconds of a cell: a time per plan, whatever its number of users."""
     shape = cell.mdp.shape
     plans = min(cell.episodes, 1 / GROWTH) + max(math.log(cell.episodes * GROWTH), 0.0) / GROWTH
     size = shape.states**2 * shape.actions * shape.horizon

@@ -69,9 +69,9 @@ def _lead(settings: Settings) -> str:
     return (
         "Garcelon, Perchet, Pike-Burke and Pirotta (2021) study what regret costs when every"
         " user's trajectory must be locally private. Here are their figures and tables again,"
-        f" with {power(settings.episodes)} users a run and {settings.runs} runs a curve: once with"
-        " the constants that the paper prints, and once with constants that give the privacy and"
-        " the confidence they state."
+        f" with {power(settings.episodes)} users in each run and {settings.runs} runs of each"
+        " curve: once with the constants that the paper prints, and once with constants that give the"
+        " privacy and the confidence they state."
     )
 
 
@@ -92,7 +92,7 @@ def _choices(settings: Settings) -> str:
         ("α of LDP-OBI", f"{ALPHA:g}", "ours; the paper asks for α > 1"),
         ("failure probability", f"{FAILURE_PROBABILITY:g}", "ours; the paper does not say"),
         (
-            "when to plan anew",
+            "when to plan again",
             f"when users have grown by {100 * GROWTH:g}%; the sums between are drawn exactly in"
             " distribution",
             "ours; the paper: after every user",
@@ -108,8 +108,8 @@ def _choices(settings: Settings) -> str:
         ("seed", str(settings.seed), "ours"),
     ]
     text = (
-        "What the paper names is as it names it; what it leaves open we had to choose. Whether the"
-        " conclusions hang on the draw of the MDP is what ldprl reproduce --draws 20 shows."
+        "Settings that the paper gives are as it gives them; the others are our choice. Whether the"
+        " conclusions depend on the draw of the MDP is what ldprl reproduce --draws 20 shows."
     )
     grid = Grid("", ("choice", "here", "whose"), rows)
     return appendix("settings", "Settings", text, grid)

@@ -1,4 +1,4 @@
-"""Makes the figures that were asked for, and the report on them."""
+"""Makes the requested figures and the report on them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def reproduce(
 ) -> Path:
     """Make figures with their data and a report, and return the path of the report.
 
-    What an earlier call with the same settings left in the folder is not simulated again.
+    Curves that an earlier call with the same settings left in the folder are not simulated again.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def _chapter(name: str, settings: Settings, out: Path) -> Chapter:
 
 
 def _refuse_others(out: Path) -> None:
-    """Refuse a folder that holds what is not ours."""
+    """Refuse a folder that this function did not make."""
     if not out.exists():
         return
     if not out.is_dir() or (any(out.iterdir()) and not (out / "data" / "cells").is_dir()):
@@ -138,7 +138,7 @@ def _put_table(path: Path, table: pa.Table) -> None:
 
 
 def _put(path: Path, content: bytes) -> None:
-    """Write a file that is there in full or not at all."""
+    """Write a file in full or not at all."""
     partial = path.with_name(path.name + ".tmp")
     partial.write_bytes(content)
     partial.replace(path)

@@ -14,12 +14,12 @@ DELTA = 0.1
 FAILURE_PROBABILITY = 0.1
 ALPHA = 2.0
 GROWTH = 0.01
-"""A plan is made anew when users have grown by this share; the paper does after every user."""
+"""Share by which the number of users grows between two plans; the paper plans after every user."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the caller may change.
+    """The caller's choices.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Settings:
     seed
         Run i of a curve depends on (seed, i) alone.
     draws
-        How many MDPs the figures that look at several look at.
+        Number of MDPs of the figures that show several.
     epsilons
         The ε of the figure beyond the paper.
     """

@@ -1,4 +1,4 @@
-"""The world: finite-horizon tabular MDPs, families of them, and their exact values."""
+"""Finite-horizon tabular MDPs, families of them, and their exact values."""
 
 from ldprl.mdp.evaluation import Optimum, occupancy, optimum, policy_values, regret
 from ldprl.mdp.families import grid_world, mixture, random_mdp, riverswim

@@ -13,7 +13,7 @@ Hand = tuple[int, int]
 Table = tuple[int, int, int] | tuple[int, int, int, Literal["natural"]]
 """What the player sees: own total, the dealer's card, own usable ace; and whether it is natural."""
 Outcome = tuple[float, Table | None, float, bool]
-"""Probability, what is seen next, reward, and whether the game is over."""
+"""Probability, next observation, reward, and whether the game is over."""
 
 _CARDS = {card: (4 if card == 10 else 1) / 13 for card in range(1, 11)}
 _STICK, _HIT = 0, 1
@@ -25,8 +25,8 @@ def blackjack(
 ) -> tuple[dict[Table, float], dict[Table, dict[int, list[Outcome]]]]:
     """Return the start distribution and the dynamics, with an infinite deck.
 
-    An ace and a ten dealt at the start, a natural, may pay otherwise than another 21: with
-    ``sab`` it wins unless the dealer has one too, else with ``natural`` it wins 1.5. It then is a
+    An ace and a ten dealt at the start, a natural, may pay differently from another 21: with
+    ``sab`` it wins unless the dealer has one too, else with ``natural`` it wins 1.5. It is then a
     state of its own, marked ``"natural"``. Gymnasium shows both as (21, dealer, 1), yet a player
     can tell them apart: a natural is only seen at the first step, another soft 21 only later.
     """

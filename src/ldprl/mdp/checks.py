@@ -1,4 +1,4 @@
-"""What every array of an MDP has to satisfy, checked at the door."""
+"""Checks of the arrays of an MDP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def numbers(field: str, value: ArrayLike) -> FloatArray:
         given = np.asarray(value)
     except (TypeError, ValueError):
         raise InputError(field, reprlib.repr(value), expected) from None
-    # numpy would parse text, drop imaginary parts and turn None into NaN without a word.
+    # numpy would parse text, drop imaginary parts and turn None into NaN silently.
     if given.dtype.kind not in "biuf":
         raise InputError(field, reprlib.repr(value), expected)
     array = given.astype(np.float64)

@@ -60,5 +60,5 @@ def occupancy(mdp: TabularMDP, policy: Policy) -> FloatArray:
 
 
 def regret(mdp: TabularMDP, policy: Policy) -> float:
-    """Return E_{s₁}[V*₁(s₁) − V^π₁(s₁)], what one user of ``policy`` loses on average."""
+    """Return E_{s₁}[V*₁(s₁) − V^π₁(s₁)], the expected loss of one user of ``policy``."""
     return float(mdp.initial @ (optimum(mdp).values[0] - policy_values(mdp, policy)[0]))

@@ -1,4 +1,4 @@
-"""Families of MDPs to learn in, each with what makes it hard, and starts for mixed populations."""
+"""Families of MDPs, each with the reason why it is hard, and start distributions of mixtures."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def random_mdp(
 ) -> TabularMDP:
     """Draw the RandomMDP of the paper's simulations.
 
-    Hard because nothing about it helps: states look alike, so every (s, a) has to be tried, and
-    rewards seen a step apart differ in value only through where the sparse transitions lead.
+    Hard because it has no structure: every (s, a) has to be tried, and actions with the same
+    reward differ only in the states that the sparse transitions lead to.
 
     Transitions p(·|s,a) are Dirichlet(0.1, …, 0.1), rewards r(s,a) = 1{U ≤ 1/2} with U uniform,
     all independent; episodes start uniformly. The paper runs S = A = H = 2.
@@ -121,8 +121,8 @@ def grid_world(rows: int, columns: int, horizon: int, slip: float = 0.1) -> Tabu
 def mixture(weights: ArrayLike, starts: ArrayLike) -> FloatArray:
     """Return the start distribution Σ_u w_u ρ_{0,u} of a population of several user types.
 
-    Users of type u start from ρ_{0,u} (the paper's local protocol); what one learns about and pays
-    for is the population, whose start is the mixture.
+    Users of type u start from ρ_{0,u} (the paper's local protocol); the learner's regret is that of
+    the population, whose start is the mixture.
 
     Parameters
     ----------
@@ -134,9 +134,9 @@ def mixture(weights: ArrayLike, starts: ArrayLike) -> FloatArray:
     shares = numbers("weights", weights)
     rows = numbers("starts", starts)
     if shares.ndim != 1:
-        raise InputError("weights.shape", shares.shape, "one share a user type")
+        raise InputError("weights.shape", shares.shape, "one share for each user type")
     if rows.ndim != 2 or len(rows) != len(shares):
-        expected = f"({len(shares)}, S): one start distribution a user type"
+        expected = f"({len(shares)}, S): one start distribution for each user type"
         raise InputError("starts.shape", rows.shape, expected)
     check_distributions("weights", shares)
     check_distributions("starts", rows)

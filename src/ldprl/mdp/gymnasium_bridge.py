@@ -20,7 +20,7 @@ Outcome = tuple[float, Hashable, float, bool]
 """Probability, next observation, reward, and whether the episode is over."""
 Dynamics = Mapping[Any, Mapping[int, Sequence[Outcome]]]
 
-# What these wrappers do, they do not do to observations, actions or rewards.
+# These wrappers change neither observations nor actions nor rewards.
 _TRANSPARENT = ("TimeLimit", "OrderEnforcing", "PassiveEnvChecker", "RecordEpisodeStatistics")
 
 
@@ -30,7 +30,7 @@ class RewardMap:
 
     A step that pays r here pays scale·r + offset there. Every episode has exactly H steps, those
     after its end included, so that for every policy V_raw = scale·V + H·offset: which policy is
-    better, and by how much, is the same in both but for the factor.
+    better, and by how much, is the same in both, up to the factor.
     """
 
     scale: float = 1.0
@@ -125,7 +125,7 @@ def _model(env: gymnasium.Env[Any, Any] | str) -> tuple[Mapping[Any, float], Dyn
         expected = "one that exposes its model as P and initial_state_distrib, or Blackjack"
         raise InputError("env", str(env), expected)
     if getattr(inner, "fickle_passenger", False):
-        raise InputError("env", str(env), "fickle_passenger=False, as P does not tell of it")
+        raise InputError("env", str(env), "fickle_passenger=False, as P does not include it")
     return dict(enumerate(np.asarray(start).tolist())), dynamics
 
 
@@ -151,11 +151,11 @@ def gymnasium_is_missing() -> ModuleNotFoundError:
 
 
 def _bare(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
-    """Take off wrappers, as long as the model under them is the one that one sees above them."""
+    """Remove wrappers that leave the model as it is, and refuse others."""
     while env.unwrapped is not env:
         name = type(env).__name__
         if name not in _TRANSPARENT:
-            raise InputError("env", str(env), f"no {name}, as the model does not tell what it does")
+            raise InputError("env", str(env), f"no {name}, as the model does not include it")
         env = env.env  # type: ignore[attr-defined]
     return env
 

@@ -51,7 +51,7 @@ class HardTree:
 
     @property
     def plus(self) -> int:
-        """The state +, which pays 1 a step."""
+        """The state +, which pays 1 at each step."""
         return self.mdp.shape.states - 2
 
     @property
@@ -77,9 +77,9 @@ def hard_tree(
 ) -> HardTree:
     """Build the MDP on which ε-LDP learners have regret of order (H−d)√(KLA)/min{e^ε−1, 1/2}.
 
-    Hard because LA leaf-action pairs look the same but for one, whose chance of ending in + is
-    1/2 + Δ, and because what an episode tells about a pair shrinks with (e^ε − 1)². Δ is chosen
-    so that K episodes are just too few to find that pair:
+    Hard because LA leaf-action pairs are alike except one, whose chance of ending in + is
+    1/2 + Δ, and because the information of an episode about a pair shrinks with (e^ε − 1)².
+    Δ is chosen so that K episodes are just too few to find that pair:
 
         Δ = √(LA/K) / (16√2 · min{e^ε−1, 1/2}).
 

@@ -1,4 +1,4 @@
-"""Worlds named in one line of text, as the command line takes them."""
+"""MDPs named in one line of text, as the command line takes them."""
 
 from __future__ import annotations
 

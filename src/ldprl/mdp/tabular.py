@@ -1,4 +1,4 @@
-"""The world that users live in: a finite-horizon tabular MDP, checked once and then frozen."""
+"""A finite-horizon tabular MDP, checked once and then frozen."""
 
 from __future__ import annotations
 
@@ -138,13 +138,13 @@ class TabularMDP:
         """Read the model of a toy-text environment: FrozenLake, Taxi, CliffWalking or Blackjack.
 
         Rewards are rescaled to [0, 1]; the result's ``reward_map`` takes values back, exactly for
-        every policy. What comes after an early end is one absorbing state that pays what the
-        environment pays then, nothing: rescaled, that need not be 0. States that no policy meets
+        every policy. After an early end the MDP stays in one absorbing state, which pays the
+        environment's reward of 0; rescaled, that need not be 0. States that no policy meets
         are left out; ``observations`` says what the environment calls the others.
 
         Rewards that depend on the next state become their mean given (s, a), paid as 0 or 1 at
         random (``bernoulli``, the law itself where only the least and the most are ever paid, as
-        in FrozenLake). Values stay exact; lost is that reward and next state go together.
+        in FrozenLake). Values stay exact; the dependence between reward and next state is lost.
 
         Parameters
         ----------

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldprl.accounting.audit.crowd import audit_crowd, batch_score
-from ldprl.accounting.audit.pairs import worst_pairs
+from ldprl.accounting.audit.neighbours import worst_pairs
 from ldprl.errors import InputError
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.sampling import SeededSourceForTests

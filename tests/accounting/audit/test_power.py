@@ -11,7 +11,7 @@ from scipy import stats
 from ldprl import Shape
 from ldprl.accounting.audit import audit
 from ldprl.accounting.audit.bound import LeastDelta, LeastEpsilon, rate_at_least, rate_at_most
-from ldprl.accounting.audit.pairs import worst_pairs
+from ldprl.accounting.audit.neighbours import worst_pairs
 from ldprl.accounting.audit.region import Region, ScoreAttack, best_possible
 from ldprl.accounting.audit.reports import Reports, draw_reports
 from ldprl.accounting.audit.scores import classifier, likelihood_ratio

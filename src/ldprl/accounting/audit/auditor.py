@@ -11,7 +11,7 @@ import numpy as np
 
 from ldprl.accounting.audit.bound import Goal, LeastDelta, LeastEpsilon
 from ldprl.accounting.audit.counters import CounterAttack
-from ldprl.accounting.audit.pairs import Pair, worst_pairs
+from ldprl.accounting.audit.neighbours import Neighbours, worst_pairs
 from ldprl.accounting.audit.region import ScoreAttack, best_possible
 from ldprl.accounting.audit.reports import Reports, chunks, draw_reports
 from ldprl.accounting.audit.scores import classifier, floating_point, likelihood_ratio
@@ -148,7 +148,7 @@ def audit(
 
 def _scout(
     mechanism: Mechanism, goal: Goal, samples: int, source: RandomSource, wanted: str | None
-) -> tuple[Pair, dict[str, Attack]]:
+) -> tuple[Neighbours, dict[str, Attack]]:
     """Return the pair that promises most on a few reports, and the attacks on it."""
     count = min(max(samples // 10, 100), _MOST_SCOUTS)
     found = []
@@ -167,7 +167,7 @@ def _scout(
 
 
 def _attacks(
-    mechanism: Mechanism, pair: Pair, first: Reports, second: Reports, wanted: str | None
+    mechanism: Mechanism, pair: Neighbours, first: Reports, second: Reports, wanted: str | None
 ) -> dict[str, Attack]:
     """Return the attacks that apply to reports such as these, or the one ``wanted``."""
     attacks: dict[str, Attack] = {"classifier": ScoreAttack(classifier(first, second))}
@@ -192,7 +192,7 @@ def _attacks(
 
 def _observe(
     mechanism: Mechanism,
-    pair: Pair,
+    pair: Neighbours,
     attacks: Mapping[str, Attack],
     count: int,
     source: RandomSource,

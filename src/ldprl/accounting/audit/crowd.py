@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 
 from ldprl.accounting.audit.bound import LeastDelta
-from ldprl.accounting.audit.pairs import Pair, worst_pairs
+from ldprl.accounting.audit.neighbours import Neighbours, worst_pairs
 from ldprl.accounting.audit.region import Region, ScoreAttack
 from ldprl.accounting.audit.reports import draw_reports
 from ldprl.accounting.shuffling import central_delta
@@ -103,7 +103,7 @@ def judge(
 
 
 def batch_scores(
-    mechanism: Mechanism, pair: Pair, size: int, batches: int, source: RandomSource
+    mechanism: Mechanism, pair: Neighbours, size: int, batches: int, source: RandomSource
 ) -> tuple[FloatArray, FloatArray]:
     """Draw batches with the first and with the second victim, and return their scores."""
     first, second = (
@@ -113,7 +113,7 @@ def batch_scores(
     return first, second
 
 
-def batch_score(mechanism: Mechanism, pair: Pair, reports: Array, batches: int) -> FloatArray:
+def batch_score(mechanism: Mechanism, pair: Neighbours, reports: Array, batches: int) -> FloatArray:
     """Return the score of each of ``batches`` equally long runs of reports."""
     # The others did not take part in anything that was asked: an item of their own.
     of = [
@@ -130,7 +130,7 @@ def batch_score(mechanism: Mechanism, pair: Pair, reports: Array, batches: int) 
 
 def _scores(
     mechanism: Mechanism,
-    pair: Pair,
+    pair: Neighbours,
     victim: Trajectory,
     size: int,
     batches: int,

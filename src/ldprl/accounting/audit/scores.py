@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ldprl.accounting.audit.pairs import Pair
+from ldprl.accounting.audit.neighbours import Neighbours
 from ldprl.accounting.audit.reports import Reports
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import Array, FloatArray
@@ -18,7 +18,7 @@ _RIDGE = 1e-6
 _NEWTON_STEPS = 12
 
 
-def likelihood_ratio(mechanism: Mechanism, pair: Pair, width: int) -> Score:
+def likelihood_ratio(mechanism: Mechanism, pair: Neighbours, width: int) -> Score:
     """Return the score ln(P(report | first)/P(report | second)): no score is better."""
 
     def score(reports: Reports) -> FloatArray:

@@ -167,7 +167,7 @@ def plot(table: pa.Table) -> dict[str, Picture]:
     panel.spines["left"].set_visible(False)
     panel.grid(visible=True, axis="x")
     panel.set_xlabel("ratio of regret; a claim holds right of the line", color=QUIET)
-    headline(picture, "Do the conclusions hang on the MDP that was drawn?")
+    headline(picture, "Do the conclusions depend on the MDP that was drawn?")
     return {"": picture}
 
 

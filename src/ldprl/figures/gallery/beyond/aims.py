@@ -44,7 +44,7 @@ class Verdict:
 
 
 def verdicts(results: Results) -> list[Verdict]:
-    """Return a verdict for every aim that these results can tell about."""
+    """Return a verdict for every aim that these results cover."""
     found = []
     for (one, users), by_epsilon in AIMS.items():
         for epsilon, aim in by_epsilon.items():

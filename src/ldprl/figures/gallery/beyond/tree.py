@@ -1,4 +1,4 @@
-"""The lower bound's tree, made anew for each K: there regret grows like √K/ε again."""
+"""The lower bound's tree, with the instance made for each K: there regret grows like √K/ε."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ON_THE_TREE = (REFERENCE, ASKING, OPTIMIST, SAMPLER)
 
 
 def tree_cells(settings: Settings) -> list[Cell]:
-    """Return the lower bound's tree, made anew for every K."""
+    """Return the simulations on the lower bound's tree, made for every K."""
     return [
         one.cell(replace(settings, episodes=at.episodes), at.named, at.epsilon)
         for at in instances(settings)
@@ -84,12 +84,12 @@ def tree_grid(results: Results) -> Grid:
                 )
             )
     heads = ("learner", "ε", "regret grows like K to the", "times the lower bound")
-    title = "On the lower bound's tree, with Δ chosen anew for each K"
+    title = "On the lower bound's tree, with Δ chosen for each K"
     return Grid(title, heads, rows)
 
 
 def tree_picture(results: Results) -> Picture:
-    """Draw the lower bound's tree, made anew for each K: there √K/ε is back."""
+    """Draw regret on the lower bound's tree, made for each K."""
     epsilons = sorted({curve.epsilon for curve in results.tree})
     picture, (row,) = panels(1, len(epsilons), width=5.8, height=4.0)
     labels = []
@@ -113,5 +113,5 @@ def tree_picture(results: Results) -> Picture:
     for panel, ends in labels:  # the panels share their scale, which all lines decide
         end_labels(panel, ends, size=9.5)
     row[0].set_ylabel("regret after K users")
-    headline(picture, "The instance behind the lower bound, made anew for each K")
+    headline(picture, "The instance behind the lower bound, made for each K")
     return picture

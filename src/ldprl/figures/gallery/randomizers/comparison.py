@@ -1,4 +1,4 @@
-"""Which randomizer tells planning most: the variance of what it needs, by formula.
+"""How well a randomizer serves planning: the variance of the estimates that planning needs.
 
 Planning needs r(s, a) + p(·|s, a)ᵀV of a row. With o the share of users in s at each step, all of
 whom play a, the error of θ̂ = R̃/Ñ is D/N, so K users leave a variance of

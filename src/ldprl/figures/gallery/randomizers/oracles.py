@@ -1,7 +1,7 @@
 """Other ways to ask for one item of many, by their published formulas: for comparison alone.
 
 All decode alike: a report Z is a set of items, or stands for one, and f_v = (1{v ∈ Z} − q)/(p − q)
-is unbiased. So an oracle is told by the probabilities that items are in Z, alone and two at once.
+is unbiased. So the probabilities that one item, or two, are in Z describe an oracle in full.
 """
 
 from __future__ import annotations

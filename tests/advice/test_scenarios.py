@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ldprl.advice.worlds import chain, given_world, plausible_worlds, random_value
+from ldprl.advice.scenarios import chain, given_scenario, plausible_scenarios, random_value
 from ldprl.errors import InputError
 from ldprl.mdp import TabularMDP, random_mdp
 from ldprl.mdp.evaluation import policy_values
@@ -25,7 +25,7 @@ def test_random_value_is_the_mean_over_all_policies() -> None:
 @pytest.mark.parametrize("sizes", [(1, 2, 1), (2, 2, 2), (10, 3, 5), (3, 5, 20)])
 def test_worlds_have_the_shape_and_are_worth_learning(sizes: tuple[int, int, int]) -> None:
     shape = Shape(*sizes)
-    worlds = plausible_worlds(shape, 7, seed=1)
+    worlds = plausible_scenarios(shape, 7, seed=1)
     assert [world.name for world in worlds] == [
         *("sparse 1", "chain 1", "diffuse 1", "sparse 2", "chain 2", "diffuse 2", "sparse 3")
     ]
@@ -36,7 +36,7 @@ def test_worlds_have_the_shape_and_are_worth_learning(sizes: tuple[int, int, int
 
 def test_the_same_seed_gives_the_same_worlds_and_another_does_not() -> None:
     shape = Shape(4, 2, 3)
-    first, again, other = (plausible_worlds(shape, 3, seed) for seed in (1, 1, 2))
+    first, again, other = (plausible_scenarios(shape, 3, seed) for seed in (1, 1, 2))
     for one, two, three in zip(first, again, other, strict=True):
         assert one.mdp.to_json() == two.mdp.to_json()
         assert (one.mdp.to_json() == three.mdp.to_json()) == one.name.startswith("chain")
@@ -53,9 +53,9 @@ def test_in_the_chain_swimming_is_best_near_the_end_and_floating_far_from_it() -
 def test_a_world_in_which_nothing_matters_is_refused() -> None:
     same = TabularMDP(np.full((2, 2, 2), 0.5), np.ones((2, 2)), 3)
     with pytest.raises(InputError, match="all earn the same"):
-        given_world(same)
+        given_scenario(same)
 
 
 def test_one_action_is_refused() -> None:
     with pytest.raises(InputError, match="nothing to choose"):
-        plausible_worlds(Shape(3, 1, 2), 1, 0)
+        plausible_scenarios(Shape(3, 1, 2), 1, 0)

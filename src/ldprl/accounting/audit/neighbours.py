@@ -15,8 +15,8 @@ from ldprl.shape import Array, Shape
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two users who were given the same assignment."""
+class Neighbours:
+    """Two users who were given the same assignment and whose reports an attacker compares."""
 
     name: str
     first: Trajectory
@@ -29,7 +29,7 @@ class Pair:
         return self.first.counts(layout, source), self.second.counts(layout, source)
 
 
-def worst_pairs(mechanism: Mechanism) -> list[Pair]:
+def worst_pairs(mechanism: Mechanism) -> list[Neighbours]:
     """Return the pair that is worst for the mechanisms here, and those that may be for others.
 
     The worst: two users who stay in different (s, a) with reward 1 (see
@@ -44,7 +44,7 @@ def worst_pairs(mechanism: Mechanism) -> list[Pair]:
         others = {"two cells": _constant(shape, *cell, 1.0)} | others
     assignments = _one_of_each_kind(mechanism)
     return [
-        Pair(name, here, other, assignment)
+        Neighbours(name, here, other, assignment)
         for name, other in others.items()
         for assignment in assignments
     ]

@@ -1,4 +1,4 @@
-"""The worlds a forecast is made in: the caller's own, or plausible ones of the same sizes."""
+"""The MDPs that a forecast is made in: the caller's own, or plausible ones of the same sizes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, Shape
 
 _LEAST_WORTH = 0.05
-"""A plausible world pays at least this more a step for the best policy than for acting at random:
-where nothing one does matters there is nothing to learn."""
+"""Reward per step by which the best policy beats acting at random in a plausible MDP, at least.
+
+With a much smaller gain there is nothing to learn."""
 
 
 @dataclass(frozen=True, eq=False)
-class World:
-    """An MDP with a name."""
+class Scenario:
+    """A named MDP that forecasts are made in."""
 
     name: str
     mdp: TabularMDP
 
     @cached_property
     def worth(self) -> float:
-        """What the best policy earns more than acting at random: V* − V^random."""
+        """The gain of the best policy over acting at random: V* − V^random."""
         best = float(self.mdp.initial @ optimum(self.mdp).values[0])
         return best - random_value(self.mdp)
 
@@ -42,28 +43,30 @@ def random_value(mdp: TabularMDP) -> float:
     return float(mdp.initial @ values)
 
 
-def given_world(mdp: TabularMDP, name: str = "the given MDP") -> World:
-    """Return the caller's own world, if there is anything to learn in it."""
-    world = World(name, mdp)
+def given_scenario(mdp: TabularMDP, name: str = "the given MDP") -> Scenario:
+    """Return the caller's own MDP, or refuse one in which all policies earn the same."""
+    world = Scenario(name, mdp)
     if world.worth <= 1e-9 * mdp.horizon:
-        raise InputError("mdp", name, "a world in which the policy matters; here all earn the same")
+        raise InputError("mdp", name, "an MDP in which policies differ; here all earn the same")
     return world
 
 
-def plausible_worlds(shape: Shape, number: int, seed: int) -> list[World]:
-    """Return worlds of one shape in which the policy matters, of three kinds by turns.
+def plausible_scenarios(shape: Shape, number: int, seed: int) -> list[Scenario]:
+    """Return MDPs of one shape in which the policy matters, of three kinds in turn.
 
-    ``sparse``: the paper's RandomMDP, where an action leads to few states; ``chain``: a river to
-    swim up, as RiverSwim; ``diffuse``: RandomMDP with Dirichlet(1, …, 1), where an action may lead
-    anywhere. Random worlds are drawn until the best policy is worth enough.
+    ``sparse``: the paper's RandomMDP, where an action leads to few states; ``chain``: RiverSwim
+    with more actions; ``diffuse``: RandomMDP with Dirichlet(1, …, 1), where an action may lead
+    anywhere. Random MDPs are drawn again until the best policy gains enough.
     """
     if shape.actions < 2:
         raise InputError("actions", shape.actions, "at least 2, or there is nothing to choose")
-    worlds: list[World] = []
+    worlds: list[Scenario] = []
     for index in range(number):
         kind, build = _KINDS[index % len(_KINDS)]
         drawn = (
-            World(f"{kind} {1 + index // len(_KINDS)}", build(shape, _seed(seed, index, attempt)))
+            Scenario(
+                f"{kind} {1 + index // len(_KINDS)}", build(shape, _seed(seed, index, attempt))
+            )
             for attempt in count()
         )
         worlds.append(next(world for world in drawn if world.worth >= _least(kind, shape)))
@@ -103,7 +106,7 @@ _KINDS: tuple[tuple[str, Callable[[Shape, int], TabularMDP]], ...] = (
 
 
 def _least(kind: str, shape: Shape) -> float:
-    """Return what a drawn world must be worth; the chain is as it is."""
+    """Return the gain that an MDP must have; the chain is taken as it is."""
     return 0.0 if kind == "chain" else _LEAST_WORTH * shape.horizon
 
 
