@@ -70,8 +70,8 @@ def _lead(settings: Settings) -> str:
         "Garcelon, Perchet, Pike-Burke and Pirotta (2021) study what regret costs when every"
         " user's trajectory must be locally private. Here are their figures and tables again,"
         f" with {power(settings.episodes)} users in each run and {settings.runs} runs of each"
-        " curve: once with the constants that the paper prints, and once with constants that give the"
-        " privacy and the confidence they state."
+        " curve: once with the constants that the paper prints, and once with constants that give"
+        " the privacy and the confidence they state."
     )
 
 
