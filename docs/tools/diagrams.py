@@ -132,7 +132,7 @@ def data_flow() -> Figure:
         "simulation/ turns this loop in silico · client/, protocol/ and service/ turn it over "
         "HTTP\n"
         "experiments/ runs grids · advice/ forecasts · bounds/ says what theory allows · "
-        "paper/ draws the paper's figures"
+        "figures/ draws the figures"
     )
     axes.text(4.6, 0.57, words, ha="center", va="center", fontsize=9, color=INK, linespacing=1.6)
     return figure
