@@ -23,8 +23,8 @@ import uvloop
 
 from ldprl.mechanisms.alphabet import Subsets
 from ldprl.protocol.deployment import Deployment
+from ldprl.service.database.protocol import StoredPlan
 from ldprl.service.plans import Edition, edition
-from ldprl.service.store.protocol import StoredPlan
 
 
 def reports(url: str, database: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""``ldprl serve`` with the commit left out: what receiving, decoding and answering alone can do."""
+"""``ldprl serve`` with the commit left out: what receiving, decoding and responding can do."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import asyncio
 from collections.abc import Sequence
 
 from ldprl.cli import main
-from ldprl.service.committer import Answer, Committer
-from ldprl.service.store.protocol import Admitted
+from ldprl.service.committer import Committer, Verdicts
+from ldprl.service.database.protocol import Admitted
 
 
-def _answer_at_once(self: Committer, reports: Sequence[Admitted]) -> Answer:
-    answer: Answer = asyncio.get_running_loop().create_future()
-    answer.set_result([True] * len(reports))
-    return answer
+def _accept_at_once(self: Committer, reports: Sequence[Admitted]) -> Verdicts:
+    verdicts: Verdicts = asyncio.get_running_loop().create_future()
+    verdicts.set_result(["counted"] * len(reports))
+    return verdicts
 
 
 if __name__ == "__main__":
-    Committer.submit = _answer_at_once  # type: ignore[method-assign]
+    Committer.submit = _accept_at_once  # type: ignore[method-assign]
     main()

@@ -38,7 +38,7 @@ def take_part_and_die(service: FakeService, path: Path, moment: str) -> None:
             dying = lambda file, entry: (die if entry.content else append)(file, entry)  # noqa: E731
             monkey.setattr(module, "_append", dying)
         if moment == "written":
-            monkey.setattr(client._service, "send", die)
+            monkey.setattr(client._remote, "send", die)
         if moment == "sent":
             monkey.setattr(client.ledger, "settle", die)
         client.take_part(0, die if moment == "episode" else step)
@@ -66,7 +66,7 @@ def test_kill_nine_and_take_part_again(
     expected = {"sent": "duplicate"}.get(moment, "counted")
     assert outcome.status == expected
     (after,) = Ledger(path).entries()
-    assert after.answer == expected
+    assert after.verdict == expected
     assert Ledger(path).spent().epsilon == 1.0
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from ldprl import InputError, Ledger
 from ldprl.client import Client, RefusedError, UnavailableError, UnexpectedAnswerError
-from ldprl.client.connection import Answer
+from ldprl.client.connection import Response
 from ldprl.client.forgetful import ForgetfulLedgerForTests
 from ldprl.client.patience import Patience, _seconds
 
@@ -120,13 +120,13 @@ def test_a_service_out_of_reach_leaves_the_report_for_later(
     outcome = after_the_policy(client, service, [refusal(503, "paused", "3600")])
     assert (outcome.status, len(service.bodies)) == ("unsent", 1)
     (entry,) = Ledger(path).entries()
-    assert (entry.content, entry.answer) == (outcome.report, None)
+    assert (entry.content, entry.verdict) == (outcome.report, None)
     # As after a restart of the app: another client, the same ledger.
     (sent,) = make_client().resend()
     assert (sent.status, sent.report_id) == ("counted", outcome.report_id)
     assert set(service.bodies) == {outcome.report}
     (entry,) = Ledger(path).entries()
-    assert entry.answer == "counted"
+    assert entry.verdict == "counted"
 
 
 def test_no_service_no_policy_and_nothing_lived(path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_connection_that_was_closed_in_between_is_opened_again(
 
 def answers(*statuses: int, retry_after: str | None = None) -> Any:
     given = iter(statuses)
-    return lambda: Answer(next(given), None, retry_after)
+    return lambda: Response(next(given), None, retry_after)
 
 
 def test_waits_double_and_are_spread_evenly() -> None:
@@ -197,7 +197,7 @@ def test_waits_double_and_are_spread_evenly() -> None:
     rounds = []
     for _ in range(2000):
         waits: list[float] = []
-        Patience(1000.0, waits.append).until_answered(answers(*[503] * 6, 200))
+        Patience(1000.0, waits.append).until_settled(answers(*[503] * 6, 200))
         rounds.append(waits)
     for n, column in enumerate(zip(*rounds, strict=True)):
         longest = 0.2 * 2**n
@@ -207,7 +207,7 @@ def test_waits_double_and_are_spread_evenly() -> None:
 
 def test_retry_after_is_waited_for() -> None:
     waits: list[float] = []
-    Patience(1000.0, waits.append).until_answered(answers(503, 429, 200, retry_after="7"))
+    Patience(1000.0, waits.append).until_settled(answers(503, 429, 200, retry_after="7"))
     assert all(7 <= wait <= 8 for wait in waits)
     assert len(waits) == 2
 
@@ -215,7 +215,7 @@ def test_retry_after_is_waited_for() -> None:
 def test_no_waiting_beyond_the_time_there_is() -> None:
     waits: list[float] = []
     with pytest.raises(UnavailableError, match=r"within 5 s \(at last: status 503"):
-        Patience(5.0, waits.append).until_answered(answers(503, retry_after="6"))
+        Patience(5.0, waits.append).until_settled(answers(503, retry_after="6"))
     assert waits == []
 
 
@@ -238,6 +238,6 @@ def test_certificates_are_verified(path: Path) -> None:
     import ssl
 
     client = Client("https://localhost", digest=DEPLOYMENT.digest, ledger=path)
-    context: ssl.SSLContext = client._service.connection._http._context
+    context: ssl.SSLContext = client._remote.connection._http._context
     assert context.verify_mode == ssl.CERT_REQUIRED
     assert context.check_hostname

@@ -62,7 +62,7 @@ def test_an_answer_is_kept_and_changes_nothing_else(path: Path) -> None:
     report_id, content = ledger.report("a", ONE, fresh)
     ledger.settle(report_id, "counted")
     (entry,) = ledger.entries()
-    assert (entry.content, entry.answer, entry.lost) == (content, "counted", False)
+    assert (entry.content, entry.verdict, entry.lost) == (content, "counted", False)
     assert ledger.spent().epsilon == 1.0
     assert ledger.report("a", ONE, fresh) == (report_id, content)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .database import Postgres
+from .cluster import Postgres
 from .server import Server
 
 # A learner that needs no compiling, so that servers start fast; sizes of subsets above 1.

@@ -8,47 +8,47 @@ import time
 from collections.abc import Mapping, Sequence
 
 from ldprl.cli import main
-from ldprl.service.committer import Answer, Committer
-from ldprl.service.store.known import KnownIds
-from ldprl.service.store.protocol import Admitted
-from ldprl.service.store.sqlite import SqliteStore
+from ldprl.service.committer import Committer, Verdicts
+from ldprl.service.database.known import KnownIds
+from ldprl.service.database.protocol import Admitted, Verdict
+from ldprl.service.database.sqlite import SqliteDatabase
 
 
 def answer_early() -> None:
     """Acknowledge before the commit, which takes its time."""
-    submit, commit = Committer.submit, SqliteStore.commit
+    submit, commit = Committer.submit, SqliteDatabase.commit
     told = set[bytes]()
 
-    def early(self: Committer, reports: Sequence[Admitted]) -> Answer:
+    def acknowledge(self: Committer, reports: Sequence[Admitted]) -> Verdicts:
         submit(self, reports)
-        answer: Answer = asyncio.get_running_loop().create_future()
-        answer.set_result([report.id not in told for report in reports])
+        early: Verdicts = asyncio.get_running_loop().create_future()
+        early.set_result(["duplicate" if one.id in told else "counted" for one in reports])
         told.update(report.id for report in reports)
-        return answer
+        return early
 
     def slow(
-        self: SqliteStore, reports: Sequence[Admitted], outcomes: Mapping[str, int]
-    ) -> list[bool]:
+        self: SqliteDatabase, reports: Sequence[Admitted], refused: Mapping[str, int]
+    ) -> list[Verdict]:
         time.sleep(0.2)
-        return commit(self, reports, outcomes)
+        return commit(self, reports, refused)
 
-    Committer.submit = early  # type: ignore[method-assign]
-    SqliteStore.commit = slow  # type: ignore[method-assign]
+    Committer.submit = acknowledge  # type: ignore[method-assign]
+    SqliteDatabase.commit = slow  # type: ignore[method-assign]
 
 
 def forget_ids() -> None:
     """Count a repeated report again, and still say that it was known."""
-    among, commit = KnownIds.among, SqliteStore.commit
+    among, commit = KnownIds.among, SqliteDatabase.commit
 
     def again(
-        self: SqliteStore, reports: Sequence[Admitted], outcomes: Mapping[str, int]
-    ) -> list[bool]:
+        self: SqliteDatabase, reports: Sequence[Admitted], refused: Mapping[str, int]
+    ) -> list[Verdict]:
         known = among(self._known, [report.id for report in reports])
-        commit(self, reports, outcomes)
-        return [report.id not in known for report in reports]
+        commit(self, reports, refused)
+        return ["duplicate" if report.id in known else "counted" for report in reports]
 
     KnownIds.among = lambda self, ids: set()  # type: ignore[method-assign]
-    SqliteStore.commit = again  # type: ignore[method-assign]
+    SqliteDatabase.commit = again  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from .cluster import Postgres
 from .conftest import StartServer
-from .database import Postgres
 from .load import DEPLOYMENT, Load
 from .server import Server
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ldprl.service.causes import RefusedError
+from ldprl.service.causes import RejectionError
 from ldprl.service.intake import MOST_REPORTS, _read_many
 from ldprl.service.limits import Limits
 
@@ -46,7 +46,7 @@ def test_a_body_costs_a_bounded_amount_to_read(kind: str) -> None:
     assert len(body) <= LARGEST
     tracemalloc.start()
     started = time.process_time()
-    with contextlib.suppress(RefusedError):
+    with contextlib.suppress(RejectionError):
         _read_many(body)
     took = time.process_time() - started
     _, peak = tracemalloc.get_traced_memory()
@@ -57,7 +57,7 @@ def test_a_body_costs_a_bounded_amount_to_read(kind: str) -> None:
 
 def test_a_thousand_reports_are_read_and_one_more_is_too_large() -> None:
     assert len(_read_many(b"[" + b",".join([b"0"] * MOST_REPORTS) + b"]")) == MOST_REPORTS
-    with pytest.raises(RefusedError, match="too-large"):
+    with pytest.raises(RejectionError, match="too-large"):
         _read_many(b"[" + b",".join([b"0"] * (MOST_REPORTS + 1)) + b"]")
 
 

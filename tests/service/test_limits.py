@@ -14,7 +14,7 @@ import pytest
 
 from ldprl.service.causes import DelayedError
 from ldprl.service.committer import Committer
-from ldprl.service.connection import HEADER_SECONDS
+from ldprl.service.http_protocol import HEADER_SECONDS
 from ldprl.service.limits import Gate, Limits
 from ldprl.service.metrics import Metrics
 

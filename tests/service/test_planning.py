@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from ldprl.protocol.deployment import Deployment
-from ldprl.service.causes import RefusedError
+from ldprl.service.causes import RejectionError
+from ldprl.service.database.protocol import Admitted
 from ldprl.service.intake import Report
 from ldprl.service.planner import Planner
 from ldprl.service.plans import plan_text, sums_digest
 from ldprl.service.service import Service
 from ldprl.service.settings import Settings
-from ldprl.service.store.protocol import Admitted
 
 from .conftest import DEPLOYMENT, StartServer
 from .server import Server, some_values
@@ -55,7 +55,7 @@ def admitted(service: Service, count: int, seed: int = 0) -> list[Admitted]:
     result = []
     for _ in range(count):
         report_id = rng.bytes(16).hex()
-        index, _ = edition.drawn(report_id, service.store.secret)
+        index, _ = edition.drawn(report_id, service.database.secret)
         allowed = edition.alphabets[index]
         items = sorted(rng.choice(allowed.length, len(some_values(allowed)), False).tolist())
         report = Report(report_id, digest, edition.version, index, items)
@@ -64,15 +64,17 @@ def admitted(service: Service, count: int, seed: int = 0) -> list[Admitted]:
 
 
 def again(service: Service) -> Planner:
-    return Planner(service.store, service.deployment, service.board, service.metrics, lambda: 0.0)
+    return Planner(
+        service.database, service.deployment, service.board, service.metrics, lambda: 0.0
+    )
 
 
 def test_a_plan_is_made_when_the_epoch_ends_and_not_before(service: Service) -> None:
     reports = admitted(service, 20)
-    service.store.commit(reports[:19], {})
+    service.database.commit(reports[:19], {})
     service.planner.step()
     assert service.view.current.version == 1
-    service.store.commit(reports[19:], {})
+    service.database.commit(reports[19:], {})
     service.planner.step()
     current = service.view.current
     assert (current.version, current.users) == (2, 20)
@@ -81,10 +83,10 @@ def test_a_plan_is_made_when_the_epoch_ends_and_not_before(service: Service) -> 
 
 def test_plans_hang_on_the_committed_sums_alone(service: Service) -> None:
     """What another process plans from the same database is the plan that was published."""
-    service.store.commit(admitted(service, 40), {})
-    sums = service.store.sums()
+    service.database.commit(admitted(service, 40), {})
+    sums = service.database.sums()
     service.planner.step()
-    published = service.store.plans(1)[0]
+    published = service.database.plans(1)[0]
     assert published.sums_digest == sums_digest(sums)
     assert published.assignments == plan_text(again(service).plan(sums, 2))
     assert published.assignments != plan_text(again(service).plan([], 2))
@@ -92,13 +94,13 @@ def test_plans_hang_on_the_committed_sums_alone(service: Service) -> None:
 
 def test_statistics_are_the_sum_of_what_each_report_decodes_to(service: Service) -> None:
     reports = admitted(service, 30)
-    service.store.commit(reports, {})
+    service.database.commit(reports, {})
     mechanism, plan = service.deployment.built, service.view.current.plan
     expected = mechanism.no_statistics()
     for report in reports:
         tally = report.alphabet.total([report.values])
         expected = expected + mechanism.decode(tally, 1, plan[report.assignment])
-    found = service.decoder.statistics(service.store.sums())
+    found = service.decoder.statistics(service.database.sums())
     assert found.users == 30
     for name in ("rewards", "visits", "transitions", "reports", "arrivals"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-9)
@@ -106,7 +108,7 @@ def test_statistics_are_the_sum_of_what_each_report_decodes_to(service: Service)
 
 def test_a_replaced_version_expires_after_its_window(service: Service, clock: Clock) -> None:
     first = admitted(service, 20)
-    service.store.commit(first, {})
+    service.database.commit(first, {})
     late = admitted(service, 1, seed=1)[0]
     clock.hours += 0.5
     service.planner.step()
@@ -118,21 +120,21 @@ def test_a_replaced_version_expires_after_its_window(service: Service, clock: Cl
     assert service.intake._admit(report, service.view)
     clock.hours += 0.02
     service.planner.step()
-    with pytest.raises(RefusedError, match="expired-version"):
+    with pytest.raises(RejectionError, match="expired-version"):
         service.intake._admit(report, service.view)
     assert service.view.first_open == 2
-    assert service.store.commit(first[:1], {}) == [False]
+    assert service.database.commit(first[:1], {}) == ["duplicate"]
     clock.hours += 1
     service.planner.step()
-    assert service.store.totals().forgotten == 1
-    assert service.store.commit(first[:1], {}) == [True]
+    assert service.database.state().forgotten == 1
+    assert service.database.commit(first[:1], {}) == ["expired-version"]
     assert view.current.version == service.view.current.version == 2
 
 
 def test_a_failing_learner_does_not_end_the_planner(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service.store.commit(admitted(service, 20), {})
+    service.database.commit(admitted(service, 20), {})
     plan = service.planner.plan
     calls = []
 
@@ -178,7 +180,7 @@ def test_assignments_come_in_their_shares(tmp_path: Path) -> None:
     deployment = Deployment.from_toml(tomllib.loads(DEPLOYMENT))
     service = Service(Settings(deployment, f"sqlite:///{tmp_path}/shares.sqlite"))
     service.prepare()
-    current, secret = service.view.current, service.store.secret
+    current, secret = service.view.current, service.database.secret
     drawn = [current.drawn(f"{number:032x}", secret)[0] for number in range(4000)]
     for index, one in enumerate(current.plan):
         spread = 6 * np.sqrt(4000 * one.share * (1 - one.share))

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from .cluster import Postgres
 from .conftest import DEPLOYMENT, StartServer
-from .database import Postgres
 from .server import Server
 
 

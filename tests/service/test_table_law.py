@@ -18,7 +18,7 @@ from ldprl.questions.partition import Partition
 from ldprl.questions.question import Question
 from ldprl.questions.reward import Reward
 from ldprl.service import planner
-from ldprl.service.causes import RefusedError
+from ldprl.service.causes import RejectionError
 from ldprl.service.intake import Report
 from ldprl.service.plans import plan_from, plan_text
 from ldprl.service.service import Service
@@ -65,7 +65,7 @@ def served(monkeypatch: pytest.MonkeyPatch, path: Path, shape: Shape, **how: Any
 def report_of(service: Service, report_id: str, rng: np.random.Generator) -> dict[str, Any]:
     """Live one user's life from the bytes that the service hands out."""
     edition, deployment = service.view.current, service.deployment
-    received = edition.answer(*edition.drawn(report_id, service.store.secret))
+    received = edition.answer(*edition.drawn(report_id, service.database.secret))
     issued = Issued.from_document(json.loads(received), deployment)
     policy, shape = issued.assignment.policy, deployment.shape
     states = rng.integers(shape.states, size=shape.horizon).tolist()
@@ -83,7 +83,7 @@ def test_thousands_of_tables_take_the_room_of_one_law(
 ) -> None:
     """At S = 700: 4,096 tables, stored in 100 kB, served and added up within 60 MB."""
     service = served(monkeypatch, tmp_path, SHAPE)
-    (stored,) = service.store.plans(0)
+    (stored,) = service.database.plans(0)
     assert len(stored.assignments) < 100_000
     assert plan_text(plan_from(stored.assignments, SHAPE)) == stored.assignments
     lengths = [one.length for one in service.view.current.alphabets]
@@ -95,12 +95,12 @@ def test_thousands_of_tables_take_the_room_of_one_law(
         document = report_of(service, f"{number:032x}", rng)
         reports.append(document)
         admitted = service.intake._admit(Report(**document), service.view)
-        assert service.store.commit([admitted], {}) == [True]
+        assert service.database.commit([admitted], {}) == ["counted"]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 60e6
     assert len({(report["assignment"], report["table"]) for report in reports}) > USERS / 2
-    sums = service.store.sums()
+    sums = service.database.sums()
     assert sum(one.users for one in sums) == USERS
     assert sum(one.tally.nbytes for one in sums) == 2 * 8 * 700 * 4 * 3
     found = service.decoder.statistics(sums)
@@ -111,7 +111,7 @@ def test_thousands_of_tables_take_the_room_of_one_law(
         tally = mechanism.alphabet(told).read(report["values"])
         expected += mechanism.decode(tally, 1, told).rewards
     np.testing.assert_allclose(found.rewards, expected, atol=1e-8)
-    service.store.close()
+    service.database.close()
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_user_gets_the_table_or_the_law_whichever_is_shorter(
 ) -> None:
     service = served(monkeypatch, tmp_path, shape, in_groups=form == "law")
     edition = service.view.current
-    index, number = edition.drawn("0" * 32, service.store.secret)
+    index, number = edition.drawn("0" * 32, service.database.secret)
     document = json.loads(edition.answer(index, number))
     assert document["table"] == number
     assert ("policy" in document, "law" in document) == (form == "policy", form == "law")
@@ -133,7 +133,7 @@ def test_a_user_gets_the_table_or_the_law_whichever_is_shorter(
     assert np.array_equal(issued.assignment.policy, law.table(number))
     whole = json.loads(edition.whole)
     assert [sorted(part) for part in whole["assignments"]] == [["law", "questions", "share"]] * 2
-    service.store.close()
+    service.database.close()
 
 
 def test_a_report_must_name_the_table_that_its_id_was_given(
@@ -143,21 +143,21 @@ def test_a_report_must_name_the_table_that_its_id_was_given(
     good = report_of(service, "a" * 32, np.random.default_rng(0))
     service.intake._admit(Report(**good), service.view)
     for table in (good["table"] + 1, -1, None):
-        with pytest.raises(RefusedError) as refused:
+        with pytest.raises(RejectionError) as refused:
             service.intake._admit(Report(**good | {"table": table}), service.view)
         assert refused.value.cause == "wrong-assignment"
-    service.store.close()
+    service.database.close()
 
 
 def test_tables_are_drawn_evenly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each of 4 tables by 1/4, within 6 standard errors; what else the id decides is not tied."""
     service = served(monkeypatch, tmp_path, Shape(6, 2, 2), tables=4)
     edition, users = service.view.current, 4000
-    drawn = [edition.drawn(f"{number:032x}", service.store.secret) for number in range(users)]
+    drawn = [edition.drawn(f"{number:032x}", service.database.secret) for number in range(users)]
     counts = np.zeros((2, 4))
     for index, table in drawn:
         assert table is not None
         counts[index, table] += 1
     expected = users * np.array([0.25, 0.75])[:, None] / 4
     assert np.all(np.abs(counts - expected) <= 6 * np.sqrt(expected))
-    service.store.close()
+    service.database.close()

@@ -6,8 +6,8 @@ import itertools
 import re
 import time
 
+from .cluster import Postgres
 from .conftest import StartServer
-from .database import Postgres
 from .load import DEPLOYMENT, EPOCH, Load
 from .server import Server
 

@@ -62,7 +62,7 @@ def _row(entry: Entry) -> dict[str, Any]:
         "deployment": entry.deployment,
         "epsilon": float(entry.cost.epsilon),
         "delta": float(entry.cost.delta),
-        "state": entry.answer or made,
+        "state": entry.verdict or made,
         "bytes": len(entry.content or b""),
     }
 

@@ -18,7 +18,7 @@ from ldprl.client.forgetful import ForgetfulLedgerForTests
 from ldprl.client.ledger import Entry, Ledger
 from ldprl.client.outcome import Outcome
 from ldprl.client.patience import Patience
-from ldprl.client.service import Service
+from ldprl.client.remote import RemoteService
 from ldprl.errors import InputError, positive
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.mechanisms.trajectory import Trajectory
@@ -65,7 +65,7 @@ class Client:
             raise InputError("digest", digest, "the 64 hex digits of a deployment's SHA-256")
         self.digest = digest
         self.ledger = ledger if isinstance(ledger, ForgetfulLedgerForTests) else _opened(ledger)
-        self._service = _service(url, patience, timeout, wait)
+        self._remote = _remote_service(url, patience, timeout, wait)
         self._source = SystemSource() if source is None else source
         self._deployment: Deployment | None = None
 
@@ -97,7 +97,7 @@ class Client:
     def deployment(self) -> Deployment:
         """The deployment, fetched on first use, and checked against the digest."""
         if self._deployment is None:
-            document = self._service.deployment()
+            document = self._remote.deployment()
             # The document itself is hashed: what the service says about it is not asked.
             found = digest_of(document)
             if found != self.digest:
@@ -144,7 +144,7 @@ class Client:
         entry = self.ledger.reserve(self.digest, guarantee, again=again)
         issued = None
         if entry.content is None:
-            issued = Issued.from_document(self._service.policy(entry.report_id), self.deployment)
+            issued = Issued.from_document(self._remote.policy(entry.report_id), self.deployment)
             try:
                 lived = live(issued.assignment.policy, start, step, self.deployment.shape)
             except BaseException as error:
@@ -164,12 +164,12 @@ class Client:
         return [
             self._delivered(entry)
             for entry in self.ledger.entries()
-            if entry.deployment == self.digest and entry.content is not None and not entry.answer
+            if entry.deployment == self.digest and entry.content is not None and not entry.verdict
         ]
 
     def close(self) -> None:
         """Close the connection."""
-        self._service.connection.close()
+        self._remote.connection.close()
 
     def _recorded(self, entry: Entry, issued: Issued, trajectory: Trajectory) -> Entry:
         """Draw the report and write it down; whatever happens now, no other one is drawn."""
@@ -185,29 +185,31 @@ class Client:
 
     def _delivered(self, entry: Entry, issued: Issued | None = None) -> Outcome:
         """Send the bytes on file until they are answered, unless they have been."""
-        answer = entry.answer
-        if answer is None and entry.content is not None:
+        verdict = entry.verdict
+        if verdict is None and entry.content is not None:
             try:
-                answer = self._service.send(entry.report_id, entry.content)
+                verdict = self._remote.send(entry.report_id, entry.content)
             except UnavailableError:
                 return Outcome.of(entry, None, issued)
-            self.ledger.settle(entry.report_id, answer)
-        return Outcome.of(entry, answer, issued)
+            self.ledger.settle(entry.report_id, verdict)
+        return Outcome.of(entry, verdict, issued)
 
 
 def served_digest(url: str, patience: float = 60.0, timeout: float = 10.0) -> str:
     """Return the digest of whatever deployment the service at ``url`` has, trusted or not."""
-    service = _service(url, patience, timeout, time.sleep)
+    remote = _remote_service(url, patience, timeout, time.sleep)
     try:
-        return digest_of(service.deployment())
+        return digest_of(remote.deployment())
     finally:
-        service.connection.close()
+        remote.connection.close()
 
 
 def _opened(ledger: Ledger | str | os.PathLike[str]) -> Ledger:
     return ledger if isinstance(ledger, Ledger) else Ledger(Path(ledger).expanduser())
 
 
-def _service(url: str, patience: float, timeout: float, wait: Callable[[float], object]) -> Service:
+def _remote_service(
+    url: str, patience: float, timeout: float, wait: Callable[[float], object]
+) -> RemoteService:
     connection = Connection(url, positive("timeout", timeout))
-    return Service(connection, Patience(positive("patience", patience), wait))
+    return RemoteService(connection, Patience(positive("patience", patience), wait))

@@ -13,13 +13,13 @@ from ldprl.client.errors import UnexpectedAnswerError
 from ldprl.errors import InputError
 
 LONGEST_BODY = 2**23
-"""How many bytes of an answer are read: far more than any policy has."""
+"""How many bytes of a response are read: far more than any policy has."""
 # An idle connection that the other end has closed shows in one of these ways.
 _STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """What came back: status, JSON (None where it is none), and how long to wait, if told."""
 
     status: int
@@ -36,7 +36,7 @@ class Connection:
         Where the service is: ``https://host[:port][/prefix]``. Certificates are verified.
     timeout
         Seconds that connecting, sending, and each wait for bytes may take; the whole of an
-        answer's body must be there within as many again.
+        response's body must be there within as many again.
     """
 
     def __init__(self, url: str, timeout: float) -> None:
@@ -53,8 +53,8 @@ class Connection:
         # HTTPSConnection checks certificate and host name by default.
         self._http = kinds[parts.scheme](parts.hostname, port, timeout=timeout)
 
-    def request(self, method: str, path: str, body: bytes | None = None) -> Answer:
-        """Return the answer; a connection that fails raises OSError or HTTPException."""
+    def request(self, method: str, path: str, body: bytes | None = None) -> Response:
+        """Return the response; a connection that fails raises OSError or HTTPException."""
         kept = self._http.sock is not None
         try:
             return self._exchange(method, path, body)
@@ -72,7 +72,7 @@ class Connection:
         """Close the connection; the next request opens another one."""
         self._http.close()
 
-    def _exchange(self, method: str, path: str, body: bytes | None) -> Answer:
+    def _exchange(self, method: str, path: str, body: bytes | None) -> Response:
         headers = {"Accept": "application/json"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -83,7 +83,7 @@ class Connection:
             document = json.loads(content)
         except (ValueError, RecursionError):
             document = None
-        return Answer(response.status, document, response.headers.get("Retry-After"))
+        return Response(response.status, document, response.headers.get("Retry-After"))
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
         deadline = time.monotonic() + self._timeout
@@ -91,9 +91,9 @@ class Connection:
         while part := response.read1(2**16):
             content += part
             if len(content) > LONGEST_BODY:
-                raise UnexpectedAnswerError(f"an answer of more than {LONGEST_BODY} bytes")
+                raise UnexpectedAnswerError(f"a response of more than {LONGEST_BODY} bytes")
             if time.monotonic() > deadline:
-                raise TimeoutError("the answer came too slowly")
+                raise TimeoutError("the response came too slowly")
         # read1 does not notice the end by itself, and the connection waits for it.
         response.close()
         return bytes(content)

@@ -22,7 +22,7 @@ class ForgetfulLedgerForTests:
         """Return the bytes, made now."""
         return make_report()
 
-    def settle(self, report_id: str, answer: str) -> None:
+    def settle(self, report_id: str, verdict: str) -> None:
         """Forget the answer."""
 
     def entries(self) -> list[Entry]:

@@ -49,7 +49,7 @@ _HEADER = b'{"ldprl ledger": 1}\n'
 class Entry:
     """One report: paid for, and made unless ``content`` is None.
 
-    A ``lost`` one may have been handed out, but its bytes are gone. ``answer`` is what the service
+    A ``lost`` one may have been handed out, but its bytes are gone. ``verdict`` is what the service
     said about it, if it is known.
     """
 
@@ -58,7 +58,7 @@ class Entry:
     cost: Budget
     content: bytes | None = None
     lost: bool = False
-    answer: str | None = None
+    verdict: str | None = None
 
     @property
     def unfinished(self) -> bool:
@@ -129,10 +129,10 @@ class Ledger:
         with self._opened() as file:
             return _made(file, self._known(file, report_id), make_report)
 
-    def settle(self, report_id: str, answer: str) -> None:
+    def settle(self, report_id: str, verdict: str) -> None:
         """Note what the service said to a report, so that it need not be sent again."""
         with self._opened() as file:
-            _append(file, replace(self._known(file, report_id), answer=answer))
+            _append(file, replace(self._known(file, report_id), verdict=verdict))
 
     def entries(self) -> list[Entry]:
         """Return all reports, in the order in which they were paid for."""
@@ -234,11 +234,11 @@ class Ledger:
                     if known.unfinished:
                         entries[known.report_id] = replace(known, lost=True)
                 continue
-            if entry.answer is not None:
+            if entry.verdict is not None:
                 # Answered, so it was handed out, whether or not its bytes can still be read.
                 known = entries.get(entry.report_id, entry)
                 lost = known.content is None
-                entry = replace(known, answer=entry.answer, lost=lost)
+                entry = replace(known, verdict=entry.verdict, lost=lost)
             entries[entry.report_id] = entry
         return list(entries.values())
 
@@ -268,8 +268,8 @@ def _append(file: IO[bytes], entry: Entry) -> None:
         "epsilon": str(entry.cost.epsilon),
         "delta": str(entry.cost.delta),
     }
-    if entry.answer is not None:
-        line["answer"] = entry.answer
+    if entry.verdict is not None:
+        line["answer"] = entry.verdict
     elif entry.content is not None:
         line["report"] = base64.b64encode(entry.content).decode()
     file.write(json.dumps(line).encode() + b"\n")
@@ -280,7 +280,7 @@ def _decoded(line: bytes) -> Entry:
     fields = json.loads(line)
     content = base64.b64decode(fields["report"], validate=True) if "report" in fields else None
     cost = Budget(fields["epsilon"], fields["delta"])
-    return Entry(fields["id"], fields["deployment"], cost, content, answer=fields.get("answer"))
+    return Entry(fields["id"], fields["deployment"], cost, content, verdict=fields.get("answer"))
 
 
 def _sync(file: IO[bytes]) -> None:

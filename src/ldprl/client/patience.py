@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException
 
-from ldprl.client.connection import Answer
+from ldprl.client.connection import Response
 from ldprl.client.errors import UnavailableError
 
 _FIRST_WAIT = 0.2
@@ -37,19 +37,19 @@ class Patience:
     seconds: float
     wait: Callable[[float], object] = time.sleep
 
-    def until_answered(self, attempt: Callable[[], Answer]) -> Answer:
-        """Return the first answer that is not "later"; raise UnavailableError when time is up."""
+    def until_settled(self, attempt: Callable[[], Response]) -> Response:
+        """Return the first response that is not "later"; raise UnavailableError when time is up."""
         deadline = time.monotonic() + self.seconds
         longest = _FIRST_WAIT
         while True:
             try:
-                answer = attempt()
+                response = attempt()
             except (OSError, HTTPException) as error:
                 asked, why = 0.0, f"{type(error).__name__}: {error}"
             else:
-                if answer.status < 500 and answer.status not in _COME_BACK:
-                    return answer
-                asked, why = _seconds(answer.retry_after), f"status {answer.status}"
+                if response.status < 500 and response.status not in _COME_BACK:
+                    return response
+                asked, why = _seconds(response.retry_after), f"status {response.status}"
             pause = asked + random.uniform(0, longest)
             if time.monotonic() + pause > deadline:
                 raise UnavailableError(f"no answer within {self.seconds:g} s (at last: {why})")

@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ldprl.service.answers import answer, problem
 from ldprl.service.causes import DelayedError
+from ldprl.service.responses import json_response, problem
 from ldprl.service.service import Service
 from ldprl.service.view_data import export
 
@@ -56,24 +56,24 @@ class Admin:
             wanted = msgspec.json.decode(body, type=Pause)
         except (msgspec.DecodeError, RecursionError, ValueError) as error:
             return problem(400, "malformed", str(error)[:200])
-        await asyncio.to_thread(self._service.store.set_paused, wanted.paused)
+        await asyncio.to_thread(self._service.database.set_paused, wanted.paused)
         await asyncio.to_thread(self._service.board.refresh)
-        return answer({"paused": wanted.paused})
+        return json_response({"paused": wanted.paused})
 
     async def export(self, request: Request) -> Response:
         """Return everything that is kept, but for the ids and the secret."""
-        return answer(await asyncio.to_thread(export, self._service))
+        return json_response(await asyncio.to_thread(export, self._service))
 
     async def publish(self, request: Request) -> Response:
         """Have the next version made now, by whichever server plans."""
         board = self._service.board
         version = (await asyncio.to_thread(board.refresh)).version
-        await asyncio.to_thread(self._service.store.want_plan, version)
+        await asyncio.to_thread(self._service.database.want_plan, version)
         deadline = time.monotonic() + _PLAN_SECONDS
         while time.monotonic() < deadline:
             current = self._service.view.current
             if current.version > version:
-                return answer({"version": current.version, "users": current.users})
+                return json_response({"version": current.version, "users": current.users})
             await asyncio.sleep(0.05)
         raise DelayedError("overloaded", "the plan is not finished yet; see GET /v1/status")
 

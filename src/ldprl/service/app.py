@@ -15,8 +15,8 @@ from starlette.types import Receive, Scope, Send
 
 from ldprl.service import pages
 from ldprl.service.admin import Admin
-from ldprl.service.answers import ALLOWED, answer, delayed, problem
-from ldprl.service.causes import DelayedError, RefusedError
+from ldprl.service.causes import DelayedError, RejectionError
+from ldprl.service.responses import ALLOWED, delayed, json_response, problem
 from ldprl.service.routes import Routes
 from ldprl.service.service import Service
 
@@ -36,7 +36,7 @@ class App:
             exception_handlers={
                 HTTPException: _http_problem,
                 DelayedError: self._problem,
-                RefusedError: self._problem,
+                RejectionError: self._problem,
                 Exception: self._problem,
             },
             lifespan=self._lifespan,
@@ -69,7 +69,7 @@ class App:
             if scope["method"] == "POST":
                 return await self._reports(scope, receive)
             if scope["method"] == "OPTIONS":
-                return answer(b"", 204, ALLOWED)
+                return json_response(b"", 204, ALLOWED)
             return problem(405, "method-not-allowed", "POST reports here", {"allow": "POST"})
 
     async def _routed(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -79,9 +79,9 @@ class App:
 
     async def _problem(self, _: Request | None, error: Exception) -> Response:
         """Return the answer to a request that failed."""
-        if isinstance(error, RefusedError):
+        if isinstance(error, RejectionError):
             status, content = self.service.intake.refuse(error)
-            response = answer(content, status)
+            response = json_response(content, status)
         elif isinstance(error, DelayedError):
             self.service.metrics.delayed[error.cause] += 1
             response = delayed(error)
@@ -100,7 +100,7 @@ class App:
             status, content = await self.service.intake.take(body)
         finally:
             self.service.gate.release(len(body))
-        return answer(content, status)
+        return json_response(content, status)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:

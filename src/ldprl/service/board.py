@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
+from ldprl.service.database.protocol import Database, ServiceState, StoredPlan
 from ldprl.service.plans import Edition, edition
-from ldprl.service.store.protocol import Store, Totals
 
 _EVERY = 0.5
 _STALE = 10.0
@@ -31,21 +31,23 @@ class View:
         The editions that may be reported under, by version.
     first_open
         Lower versions have expired.
-    totals
+    state
         How far the service had come.
     """
 
     current: Edition
     open: dict[int, Edition]
     first_open: int
-    totals: Totals
+    state: ServiceState
 
 
 class Board:
     """Follows the database: new plans, expired ones, whether reports are held off."""
 
-    def __init__(self, store: Store, deployment: Deployment, clock: Callable[[], float]) -> None:
-        self._store = store
+    def __init__(
+        self, database: Database, deployment: Deployment, clock: Callable[[], float]
+    ) -> None:
+        self._database = database
         self._deployment = deployment
         self._clock = clock
         self._stop = threading.Event()
@@ -53,6 +55,7 @@ class Board:
         self._editions: dict[int, Edition] = {}
         # A version is replaced when the next one is published.
         self._published: dict[int, int] = {}
+        self._first_open = 1
         self._seen: float | None = None
         self.view: View | None = None
         self._thread = threading.Thread(target=self._follow, name="ldprl-board", daemon=True)
@@ -72,38 +75,47 @@ class Board:
         self._stop.set()
         self._thread.join()
 
-    def refresh(self) -> Totals:
+    def refresh(self) -> ServiceState:
         """Read what is new, and put it on the board."""
         with self._refreshing:
             try:
-                totals = self._store.totals()
+                state = self._database.state()
                 newest = max(self._published, default=0)
-                fresh = self._store.plans(newest) if totals.version > newest else []
+                fresh = self._database.plans(newest) if state.version > newest else []
             except DelayedError:
                 self._seen = None
                 raise
             for stored in fresh:
-                self._editions[stored.version] = edition(stored, self._deployment)
+                self._editions[stored.version] = self._edition(stored)
                 self._published[stored.version] = stored.published_hour
             self._seen = time.monotonic()
             if self._published:
-                self._post(totals)
-            return totals
+                self._post(state)
+            return state
 
-    def last_version(self, hours_ago: int = 0) -> int:
-        """Return the newest version that had expired ``hours_ago``, or 0."""
+    def last_expired(self, hours_ago: int = 0) -> int:
+        """Return the newest version that by this clock had expired ``hours_ago``, or 0."""
         window = self._deployment.report_window_hours
         now = self._clock() / _HOUR - hours_ago
         published = list(self._published.items())
         gone = (v - 1 for v, hour in published if v > 1 and now >= hour + window)
         return max(gone, default=0)
 
-    def _post(self, totals: Totals) -> None:
-        expired = self.last_version()
-        for version in [v for v in self._editions if v <= expired]:
+    def _edition(self, stored: StoredPlan) -> Edition:
+        try:
+            return edition(stored, self._deployment)
+        except (ValueError, TypeError, LookupError, RecursionError):
+            damaged = f"the plan of version {stored.version} cannot be read"
+            raise DelayedError("database-down", damaged) from None
+
+    def _post(self, state: ServiceState) -> None:
+        # What was closed stays closed, whatever the clock says now.
+        expired = max(self.last_expired(), state.forgotten)
+        self._first_open = max(self._first_open, expired + 1)
+        for version in [v for v in self._editions if v < self._first_open]:
             del self._editions[version]
         newest = self._editions[max(self._published)]
-        self.view = View(newest, dict(self._editions), expired + 1, totals)
+        self.view = View(newest, dict(self._editions), self._first_open, state)
 
     def _follow(self) -> None:
         while not self._stop.wait(_EVERY):

@@ -22,7 +22,7 @@ DELAYS = {
 """Why a request should come again later: the status, and after how many seconds."""
 
 
-class RefusedError(Exception):
+class RejectionError(Exception):
     """A report that will never be counted as it is."""
 
     def __init__(self, cause: str, detail: str) -> None:

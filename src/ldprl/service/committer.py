@@ -11,19 +11,19 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ldprl.service.causes import DelayedError
+from ldprl.service.database.protocol import Admitted, Database, Verdict
 from ldprl.service.metrics import Metrics
-from ldprl.service.store.protocol import Admitted, Store
 
 _LARGEST_COMMIT = 4000
 _IDLE = 0.5
 _log = logging.getLogger("ldprl.service")
 
-Answer = asyncio.Future[list[bool]]
+Verdicts = asyncio.Future[list[Verdict]]
 
 
 class _Waiting(NamedTuple):
     reports: Sequence[Admitted]
-    answer: Answer
+    verdicts: Verdicts
 
 
 class Committer:
@@ -31,7 +31,7 @@ class Committer:
 
     Parameters
     ----------
-    store
+    database
         Where to.
     metrics
         Told how long each commit took.
@@ -39,13 +39,13 @@ class Committer:
         How many reports may wait; more are turned away at once, so memory stays bounded.
     """
 
-    def __init__(self, store: Store, metrics: Metrics, capacity: int = 20_000) -> None:
-        self._store = store
+    def __init__(self, database: Database, metrics: Metrics, capacity: int = 20_000) -> None:
+        self._database = database
         self._metrics = metrics
         self._capacity = capacity
         self._changed = threading.Condition()
         self._queue: list[_Waiting] = []
-        self._outcomes: Counter[str] = Counter()
+        self._refused: Counter[str] = Counter()
         self._closing = False
         self.waiting = 0
         self._thread = threading.Thread(target=self._run, name="ldprl-committer", daemon=True)
@@ -61,28 +61,28 @@ class Committer:
             self._changed.notify()
         self._thread.join()
 
-    def submit(self, reports: Sequence[Admitted]) -> Answer:
-        """Return a future that says, after the commit, which reports were new."""
-        answer: Answer = asyncio.get_running_loop().create_future()
+    def submit(self, reports: Sequence[Admitted]) -> Verdicts:
+        """Return a future that says, after the commit, what became of each report."""
+        verdicts: Verdicts = asyncio.get_running_loop().create_future()
         with self._changed:
             # A request larger than all there is room for is taken when nothing else waits.
             full = self.waiting and self.waiting + len(reports) > self._capacity
             if full or self._closing:
                 raise DelayedError("overloaded", f"{self.waiting} reports wait to be committed")
-            self._queue.append(_Waiting(reports, answer))
+            self._queue.append(_Waiting(reports, verdicts))
             self.waiting += len(reports)
             self._changed.notify()
-        return answer
+        return verdicts
 
     def note(self, cause: str, count: int = 1) -> None:
         """Have refused reports counted with the next commit."""
         with self._changed:
-            self._outcomes[cause] += count
+            self._refused[cause] += count
 
     def pending(self) -> Counter[str]:
         """Return the refusals that are not written yet."""
         with self._changed:
-            return Counter(self._outcomes)
+            return Counter(self._refused)
 
     def _run(self) -> None:
         while True:
@@ -90,19 +90,19 @@ class Committer:
                 if not self._queue and not self._closing:
                     self._changed.wait(_IDLE)
                 taken, self._queue = _split(self._queue)
-                outcomes, self._outcomes = self._outcomes, Counter()
+                refused, self._refused = self._refused, Counter()
                 finished = self._closing and not self._queue
-            if taken or outcomes:
-                self._commit(taken, outcomes)
+            if taken or refused:
+                self._commit(taken, refused)
             if finished:
                 return
 
-    def _commit(self, taken: list[_Waiting], outcomes: Counter[str]) -> None:
+    def _commit(self, taken: list[_Waiting], refused: Counter[str]) -> None:
         reports = [report for one in taken for report in one.reports]
-        result: list[bool] | Exception
+        result: list[Verdict] | Exception
         started = time.perf_counter()
         try:
-            result = self._store.commit(reports, outcomes)
+            result = self._database.commit(reports, refused)
             self._metrics.commits.observe(time.perf_counter() - started)
         except Exception as error:
             if not isinstance(error, DelayedError):
@@ -112,9 +112,9 @@ class Committer:
         with self._changed:
             self.waiting -= len(reports)
             if isinstance(result, Exception):
-                self._outcomes.update(outcomes)
+                self._refused.update(refused)
         if taken:
-            loop = taken[0].answer.get_loop()
+            loop = taken[0].verdicts.get_loop()
             loop.call_soon_threadsafe(_settle, taken, result)
 
 
@@ -128,14 +128,14 @@ def _split(queue: list[_Waiting]) -> tuple[list[_Waiting], list[_Waiting]]:
     return queue, []
 
 
-def _settle(taken: list[_Waiting], result: list[bool] | Exception) -> None:
+def _settle(taken: list[_Waiting], result: list[Verdict] | Exception) -> None:
     """Answer the requests of one commit; a client that hung up is not there to hear it."""
     start = 0
     for one in taken:
         end = start + len(one.reports)
-        if not one.answer.done():
+        if not one.verdicts.done():
             if isinstance(result, Exception):
-                one.answer.set_exception(result)
+                one.verdicts.set_exception(result)
             else:
-                one.answer.set_result(result[start:end])
+                one.verdicts.set_result(result[start:end])
         start = end

@@ -27,14 +27,14 @@ def gauges(service: Service, progress: Mapping[str, float] | None) -> list[Gauge
         ),
     ]
     if view is not None:
-        users, current = view.totals.users, view.current
+        users, current = view.state.users, view.current
         next_plan = service.deployment.next_plan_at(current.users)
         found += [
             Gauge("ldprl_users", "Reports counted, by all servers together.", users),
             Gauge("ldprl_plan_version", "Version of the plan in force.", current.version),
             Gauge("ldprl_plan_users", "Reports that it was made from.", current.users),
             Gauge("ldprl_next_plan_users", "Reports at which the next plan is due.", next_plan),
-            Gauge("ldprl_paused", "Whether reports are held off.", int(view.totals.paused)),
+            Gauge("ldprl_paused", "Whether reports are held off.", int(view.state.paused)),
         ]
     if progress is not None:
         found += [Gauge(*_LEARNING[key], progress[key]) for key in _LEARNING]

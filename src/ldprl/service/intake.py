@@ -11,11 +11,11 @@ from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import REPORT_ID
 from ldprl.service.board import Board, View
-from ldprl.service.causes import REFUSALS, DelayedError, RefusedError
+from ldprl.service.causes import REFUSALS, DelayedError, RejectionError
 from ldprl.service.committer import Committer
+from ldprl.service.database.protocol import Admitted
 from ldprl.service.metrics import Metrics
 from ldprl.service.shared import Shared
-from ldprl.service.store.protocol import Admitted
 
 MOST_REPORTS = 1000
 _OBJECT = re.compile(rb"[ \t\r\n]*\{")
@@ -53,7 +53,7 @@ _named = msgspec.json.Decoder(_Named)
 _encode = msgspec.json.Encoder().encode
 
 _T = TypeVar("_T")
-Unreadable = tuple[str | None, RefusedError]
+Unreadable = tuple[str | None, RejectionError]
 """A report that cannot be read: its id if it has one, and why."""
 
 
@@ -80,7 +80,7 @@ class Intake:
         view = self._board.view
         if view is None:
             raise DelayedError("database-down", "no plan has been read yet")
-        if view.totals.paused:
+        if view.state.paused:
             raise DelayedError("paused", "the operator holds reports off")
         if _OBJECT.match(body):
             return await self._take_one(body, view)
@@ -92,18 +92,19 @@ class Intake:
             if report.version > view.current.version:
                 view = await self._look_again(view, report.version)
             admitted = self._admit(report, view)
-        except RefusedError as refused:
-            return self.refuse(refused)
-        (new,) = await self._committer.submit((admitted,))
-        status = "counted" if new else "duplicate"
-        self._metrics.reports[status] += 1
-        return 200, b'{"id":"%b","status":"%b"}' % (report.id.encode(), status.encode())
+        except RejectionError as rejection:
+            return self.refuse(rejection)
+        (verdict,) = await self._committer.submit((admitted,))
+        if verdict == "expired-version":
+            return self._refused_response(self._expired_at_commit())
+        self._metrics.reports[verdict] += 1
+        return 200, b'{"id":"%b","status":"%b"}' % (report.id.encode(), verdict.encode())
 
     async def _take_many(self, body: bytes | bytearray, view: View) -> tuple[int, bytes]:
         try:
             reports = _read_many(body)
-        except RefusedError as refused:
-            return self.refuse(refused)
+        except RejectionError as rejection:
+            return self.refuse(rejection)
         newest = max((part.version for part in reports if isinstance(part, Report)), default=0)
         if newest > view.current.version:
             view = await self._look_again(view, newest)
@@ -117,18 +118,26 @@ class Intake:
                 admitted.append(self._admit(part, view))
                 result: dict[str, Any] = {"id": part.id, "status": "counted"}
                 hopeful.append(result)
-            except RefusedError as refused:
-                self._note(refused)
+            except RejectionError as rejection:
+                self._note(rejection)
                 name = _id_or_none(part.id) if isinstance(part, Report) else part[0]
-                why = {"status": "refused", "cause": refused.cause, "detail": refused.detail}
-                result = {"id": name} | why
+                result = {"id": name} | _refusal(rejection)
             results.append(result)
         if admitted:
-            for result, new in zip(hopeful, await self._committer.submit(admitted), strict=True):
-                if not new:
-                    result["status"] = "duplicate"
-                self._metrics.reports[result["status"]] += 1
+            verdicts = await self._committer.submit(admitted)
+            for result, verdict in zip(hopeful, verdicts, strict=True):
+                if verdict == "expired-version":
+                    result.update(_refusal(self._expired_at_commit()))
+                else:
+                    result["status"] = verdict
+                    self._metrics.reports[verdict] += 1
         return 200, _encode({"results": results})
+
+    def _expired_at_commit(self) -> RejectionError:
+        """Return why a report is refused that another server's clock has closed meanwhile."""
+        rejection = RejectionError("expired-version", "the report's version is closed")
+        self._count(rejection)
+        return rejection
 
     async def _look_again(self, view: View, version: int) -> View:
         """Return the board as it is now: another server may have published ``version``."""
@@ -139,38 +148,51 @@ class Intake:
                 view = self._board.view or view
         return view
 
-    def refuse(self, refused: RefusedError) -> tuple[int, bytes]:
-        """Return the answer to a request that is refused as a whole."""
-        self._note(refused)
-        answer = {"cause": refused.cause, "detail": refused.detail}
-        return REFUSALS[refused.cause], _encode(answer)
+    def refuse(self, rejection: RejectionError) -> tuple[int, bytes]:
+        """Return the response to a request that is refused as a whole."""
+        self._note(rejection)
+        return self._refused_response(rejection)
 
-    def _note(self, refused: RefusedError) -> None:
+    def _refused_response(self, rejection: RejectionError) -> tuple[int, bytes]:
+        content = {"cause": rejection.cause, "detail": rejection.detail}
+        return REFUSALS[rejection.cause], _encode(content)
+
+    def _note(self, rejection: RejectionError) -> None:
+        """Count a refusal, here and with the next commit."""
+        self._count(rejection)
+        self._committer.note(rejection.cause)
+
+    def _count(self, rejection: RejectionError) -> None:
         self._metrics.reports["refused"] += 1
-        self._metrics.refused[refused.cause] += 1
-        self._committer.note(refused.cause)
+        self._metrics.refused[rejection.cause] += 1
 
     def _admit(self, report: Report, view: View) -> Admitted:
         """Return the report ready to be counted, or refuse it."""
         raw = _raw_id(report.id)
         if report.deployment != self._digest:
-            raise RefusedError("other-deployment", f"this is deployment {self._digest}")
+            raise RejectionError("other-deployment", f"this is deployment {self._digest}")
         edition = view.open.get(report.version)
         if edition is None:
             if 0 < report.version < view.first_open:
-                raise RefusedError(
+                raise RejectionError(
                     "expired-version", f"version {view.first_open} is the oldest open"
                 )
-            raise RefusedError("unknown-version", f"version {view.current.version} is the newest")
+            raise RejectionError("unknown-version", f"version {view.current.version} is the newest")
         index = report.assignment
         if edition.drawn(report.id, self._secret) != (index, report.table):
-            raise RefusedError("wrong-assignment", "GET /v1/policy?id=… names the id's assignment")
+            raise RejectionError(
+                "wrong-assignment", "GET /v1/policy?id=… names the id's assignment"
+            )
         alphabet = edition.alphabets[index]
         try:
             values = alphabet.admit(report.values)
         except InputError as error:
-            raise RefusedError("wrong-alphabet", f"expected {error.expected}") from None
+            raise RejectionError("wrong-alphabet", f"expected {error.expected}") from None
         return Admitted(raw, report.version, index, alphabet, values, report.table or 0)
+
+
+def _refusal(rejection: RejectionError) -> dict[str, str]:
+    return {"status": "refused", "cause": rejection.cause, "detail": rejection.detail}
 
 
 def _raw_id(text: str) -> bytes:
@@ -180,7 +202,7 @@ def _raw_id(text: str) -> bytes:
         raw = b""
     # fromhex takes capitals and spaces too.
     if len(raw) != 16 or raw.hex() != text:
-        raise RefusedError("malformed", "id: expected 32 hexadecimal digits in lower case")
+        raise RejectionError("malformed", "id: expected 32 hexadecimal digits in lower case")
     return raw
 
 
@@ -192,7 +214,7 @@ def _read(decoder: msgspec.json.Decoder[_T], body: bytes | bytearray | msgspec.R
     try:
         return decoder.decode(body)
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
-        raise RefusedError("malformed", str(error)[:200]) from None
+        raise RejectionError("malformed", str(error)[:200]) from None
 
 
 def _read_many(body: bytes | bytearray) -> list[Report | Unreadable]:
@@ -202,21 +224,21 @@ def _read_many(body: bytes | bytearray) -> list[Report | Unreadable]:
     except msgspec.ValidationError as error:
         if _LIST.match(body):
             expected = f"expected at most {MOST_REPORTS} reports at once"
-            raise RefusedError("too-large", expected) from None
-        raise RefusedError("malformed", str(error)[:200]) from None
+            raise RejectionError("too-large", expected) from None
+        raise RejectionError("malformed", str(error)[:200]) from None
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
-        raise RefusedError("malformed", str(error)[:200]) from None
+        raise RejectionError("malformed", str(error)[:200]) from None
     reports = [_read_part(part) for part in parts if part is not msgspec.UNSET]
     if not reports:
-        raise RefusedError("malformed", "expected a report, or a list of 1 to 1000 of them")
+        raise RejectionError("malformed", "expected a report, or a list of 1 to 1000 of them")
     return reports
 
 
 def _read_part(part: msgspec.Raw) -> Report | Unreadable:
     try:
         return _read(_one, part)
-    except RefusedError as refused:
+    except RejectionError as rejection:
         try:
-            return _id_or_none(_read(_named, part).id), refused
-        except RefusedError:
-            return None, refused
+            return _id_or_none(_read(_named, part).id), rejection
+        except RejectionError:
+            return None, rejection

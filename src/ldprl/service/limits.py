@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
-from ldprl.service.causes import DelayedError, RefusedError
+from ldprl.service.causes import DelayedError, RejectionError
 
 _ADDRESSES = 65_536
 _PATIENCE = 4
@@ -119,8 +119,8 @@ class Gate:
         if size > _PATIENCE * self.limits.body_bytes:
             raise self._too_large()
 
-    def _too_large(self) -> RefusedError:
-        return RefusedError("too-large", f"expected at most {self.limits.body_bytes} bytes")
+    def _too_large(self) -> RejectionError:
+        return RejectionError("too-large", f"expected at most {self.limits.body_bytes} bytes")
 
     def _spend(self, address: str) -> None:
         """Take a token from the address's bucket, which holds two seconds' worth."""

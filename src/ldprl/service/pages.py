@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from ldprl.service.answers import HEADERS, PAGE_POLICY, problem
+from ldprl.service.responses import HEADERS, PAGE_POLICY, problem
 from ldprl.service.settings import DEMO, HERE
 
 _STATIC = HERE / "static"

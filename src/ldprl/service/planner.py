@@ -17,10 +17,10 @@ from ldprl.learning.learner import Learner, next_plan
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.board import Board
 from ldprl.service.causes import DelayedError
+from ldprl.service.database.protocol import Database, ServiceState, StoredPlan, Sum
 from ldprl.service.metrics import Metrics
 from ldprl.service.plans import alphabets, plan_text, sums_digest
 from ldprl.service.statistics import Decoder
-from ldprl.service.store.protocol import Store, StoredPlan, Sum, Totals
 
 _EVERY = 0.25
 _AFTER_TROUBLE = 2.0
@@ -47,19 +47,19 @@ class Planner:
 
     def __init__(
         self,
-        store: Store,
+        database: Database,
         deployment: Deployment,
         board: Board,
         metrics: Metrics,
         clock: Callable[[], float],
     ) -> None:
-        self._store = store
+        self._database = database
         self._deployment = deployment
         self._board = board
         self._metrics = metrics
         self._clock = clock
         self._learner = learner_of(deployment)
-        self._decoder = Decoder(store, deployment)
+        self._decoder = Decoder(database, deployment)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ldprl-planner", daemon=True)
 
@@ -84,27 +84,27 @@ class Planner:
 
     def step(self) -> None:
         """Do what is due: publish a plan, forget ids that are no longer needed."""
-        if not self._store.lead():
+        if not self._database.lead():
             return
-        totals = self._board.refresh()
-        if self._due(totals):
-            self._publish(totals.version + 1)
+        state = self._board.refresh()
+        if self._due(state):
+            self._publish(state.version + 1)
             self._board.refresh()
-        expired = self._board.last_version(_GRACE_HOURS)
-        if expired > totals.forgotten:
-            self._store.forget(expired)
+        expired = self._board.last_expired(_GRACE_HOURS)
+        if expired > state.forgotten:
+            self._database.forget(expired)
 
-    def _due(self, totals: Totals) -> bool:
-        if totals.version in (0, totals.plan_wanted):
+    def _due(self, state: ServiceState) -> bool:
+        if state.version in (0, state.plan_wanted):
             return True
         view = self._board.view
-        if view is None or view.current.version != totals.version:
+        if view is None or view.current.version != state.version:
             return False
-        return totals.users >= self._deployment.next_plan_at(view.current.users)
+        return state.users >= self._deployment.next_plan_at(view.current.users)
 
     def _publish(self, version: int) -> None:
         started = time.perf_counter()
-        sums = self._store.sums()
+        sums = self._database.sums()
         plan = self.plan(sums, version)
         stored = StoredPlan(
             version,
@@ -114,7 +114,7 @@ class Planner:
             plan_text(plan),
         )
         lengths = [one.length for one in alphabets(plan, self._deployment)]
-        self._store.publish(stored, lengths)
+        self._database.publish(stored, lengths)
         seconds = time.perf_counter() - started
         self._metrics.plans.observe(seconds)
         _log.info(

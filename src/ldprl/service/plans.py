@@ -18,7 +18,7 @@ from ldprl.mechanisms.alphabet import Alphabet
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
 from ldprl.questions.question import Question
-from ldprl.service.store.protocol import StoredPlan, Sum
+from ldprl.service.database.protocol import StoredPlan, Sum
 from ldprl.shape import Shape
 from ldprl.tables import TableLaw
 

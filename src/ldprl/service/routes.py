@@ -12,10 +12,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ldprl.protocol.messages import REPORT_ID
-from ldprl.service.answers import HEADERS, answer, problem
 from ldprl.service.gauges import gauges
 from ldprl.service.openapi import document
 from ldprl.service.plans import Edition, edition
+from ldprl.service.responses import HEADERS, json_response, problem
 from ldprl.service.service import Service
 from ldprl.service.shared import Shared
 from ldprl.service.view_data import dashboard, status
@@ -66,7 +66,9 @@ class Routes:
             return _tagged(request, current.whole, f"{self._digest}-{current.version}")
         if not REPORT_ID.fullmatch(report_id):
             return problem(400, "malformed", "id: expected 32 hexadecimal digits in lower case")
-        return answer(current.answer(*current.drawn(report_id, self._service.store.secret)))
+        return json_response(
+            current.answer(*current.drawn(report_id, self._service.database.secret))
+        )
 
     async def assignment(self, request: Request) -> Response:
         """Return one assignment of one version, which never changes."""
@@ -78,13 +80,13 @@ class Routes:
             found = await asyncio.to_thread(self._expired, version)
         if found is None or not 0 <= index < len(found.answers):
             return problem(404, "not-found", "no such assignment")
-        return answer(found.answers[index], cache=_FOR_EVER)
+        return json_response(found.answers[index], cache=_FOR_EVER)
 
     def _expired(self, version: int) -> Edition:
         """Return a version that is no longer open; built in a thread, one at a time."""
         with self._building:
             if version not in self._replaced:
-                stored = self._service.store.plans(version - 1, 1)[0]
+                stored = self._service.database.plans(version - 1, 1)[0]
                 self._replaced[version] = edition(stored, self._service.deployment)
                 if len(self._replaced) > _KEPT_EDITIONS:
                     self._replaced.popitem(last=False)
@@ -92,16 +94,16 @@ class Routes:
 
     async def status(self, request: Request) -> Response:
         """Return how far the service has come."""
-        return answer(await self._status.get())
+        return json_response(await self._status.get())
 
     async def dashboard(self, request: Request) -> Response:
         """Return the numbers of the dashboard, a moment old at most."""
-        return answer(await self._dashboard.get())
+        return json_response(await self._dashboard.get())
 
     async def health(self, request: Request) -> Response:
         """Say whether this server can do its work."""
         if self._service.board.healthy:
-            return answer({"status": "ok"})
+            return json_response({"status": "ok"})
         return problem(503, "database-down", "the database does not answer", {"retry-after": "2"})
 
     async def metrics(self, request: Request) -> Response:
@@ -113,7 +115,7 @@ class Routes:
 
     async def openapi(self, request: Request) -> Response:
         """Return this document: what there is to call."""
-        return answer(document(), cache="public, max-age=3600")
+        return json_response(document(), cache="public, max-age=3600")
 
 
 def _tagged(request: Request, content: Any, tag: str) -> Response:
@@ -121,7 +123,7 @@ def _tagged(request: Request, content: Any, tag: str) -> Response:
     headers = {"etag": f'"{tag}"'}
     if headers["etag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=HEADERS | headers)
-    return answer(content, headers=headers, cache="public, no-cache")
+    return json_response(content, headers=headers, cache="public, no-cache")
 
 
 def _number(text: str) -> int:

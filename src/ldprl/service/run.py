@@ -14,11 +14,11 @@ import uvicorn
 from ldprl.errors import InputError
 from ldprl.service.app import App
 from ldprl.service.causes import DelayedError
-from ldprl.service.connection import Connection
+from ldprl.service.database.protocol import without_password
+from ldprl.service.http_protocol import Connection
 from ldprl.service.logs import configure_logs
 from ldprl.service.service import Service
 from ldprl.service.settings import Settings
-from ldprl.service.store.protocol import without_password
 from ldprl.service.watch import Watch
 from ldprl.service.workers import supervise
 
@@ -52,7 +52,7 @@ def serve(
     log_format
         ``text`` or ``json``.
     """
-    if workers > 1 and settings.database.startswith("sqlite"):
+    if workers > 1 and settings.database_url.startswith("sqlite"):
         expected = "1 with SQLite; give --database postgresql://… for several processes"
         raise InputError("workers", workers, expected)
     configure_logs(log_format)
@@ -62,7 +62,7 @@ def serve(
     address = "http://{}:{}".format(*listening.getsockname()[:2])
     _log.info("serving %r at %s", settings.deployment.name, address)
     if workers > 1:
-        service.store.close()
+        service.database.close()
         supervise(functools.partial(_work, settings, listening, access_log, log_format), workers)
     else:
         _run(service, listening, access_log)
@@ -104,7 +104,7 @@ def _open(settings: Settings) -> Service:
         return service
     except DelayedError as delayed:
         expected = f"one that answers ({delayed.detail})"
-        raise InputError("database", without_password(settings.database), expected) from None
+        raise InputError("database", without_password(settings.database_url), expected) from None
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -8,36 +8,38 @@ from collections.abc import Callable
 from ldprl.service.board import Board, View
 from ldprl.service.causes import DelayedError
 from ldprl.service.committer import Committer
+from ldprl.service.database import open_database
 from ldprl.service.intake import Intake
+from ldprl.service.integrity import check_integrity
 from ldprl.service.limits import Gate
 from ldprl.service.metrics import Metrics
 from ldprl.service.planner import Planner
 from ldprl.service.settings import Settings
 from ldprl.service.statistics import Decoder
-from ldprl.service.store import open_store
 
 _FIRST_PLAN_SECONDS = 60.0
 
 
 class Service:
-    """Store, board, planner, committer, intake and gate of one process."""
+    """Database, board, planner, committer, intake and gate of one process."""
 
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.time) -> None:
         self.settings = settings
         self.deployment = settings.deployment
         self.metrics = Metrics()
         self.gate = Gate(settings.limits)
-        self.store = open_store(settings.database, self.deployment)
-        self.board = Board(self.store, self.deployment, clock)
-        self.decoder = Decoder(self.store, self.deployment)
-        self.planner = Planner(self.store, self.deployment, self.board, self.metrics, clock)
-        self.committer = Committer(self.store, self.metrics, settings.queue)
+        self.database = open_database(settings.database_url, self.deployment)
+        self.board = Board(self.database, self.deployment, clock)
+        self.decoder = Decoder(self.database, self.deployment)
+        self.planner = Planner(self.database, self.deployment, self.board, self.metrics, clock)
+        self.committer = Committer(self.database, self.metrics, settings.queue)
         self.intake = Intake(
-            self.deployment, self.store.secret, self.board, self.committer, self.metrics
+            self.deployment, self.database.secret, self.board, self.committer, self.metrics
         )
 
     def prepare(self) -> None:
-        """Compile, and have a plan in force."""
+        """Check the database, compile, and have a plan in force."""
+        check_integrity(self.database, self.deployment)
         self.planner.warm_up()
         self._first_plan()
 
@@ -52,7 +54,7 @@ class Service:
         self.planner.stop()
         self.board.stop()
         self.committer.close()
-        self.store.close()
+        self.database.close()
 
     @property
     def view(self) -> View:

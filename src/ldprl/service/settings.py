@@ -22,7 +22,7 @@ class Settings:
     ----------
     deployment
         What to serve.
-    database
+    database_url
         ``sqlite:///PATH`` or ``postgresql://…``.
     admin_token_hash
         SHA-256, in hex, of the token that admin calls need; without one there are none.
@@ -33,7 +33,7 @@ class Settings:
     """
 
     deployment: Deployment
-    database: str
+    database_url: str
     admin_token_hash: str | None = None
     limits: Limits = field(default_factory=Limits)
     queue: int = 20_000

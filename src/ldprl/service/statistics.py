@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from ldprl.assignment import Assignment
 from ldprl.protocol.deployment import Deployment
+from ldprl.service.database.protocol import Database, Sum
 from ldprl.service.plans import plan_from
-from ldprl.service.store.protocol import Store, Sum
 from ldprl.statistics import Statistics
 
 
 class Decoder:
     """Decodes sums, and remembers what did not change since it last did."""
 
-    def __init__(self, store: Store, deployment: Deployment) -> None:
-        self._store = store
+    def __init__(self, database: Database, deployment: Deployment) -> None:
+        self._database = database
         self._mechanism = deployment.built
         self._plans: dict[int, tuple[Assignment, ...]] = {}
         self._decoded: dict[tuple[int, int], Statistics] = {}
@@ -23,7 +23,7 @@ class Decoder:
     def assignment(self, one: Sum) -> Assignment:
         """Return the assignment that a sum's reports were made under."""
         if one.version not in self._plans:
-            for stored in self._store.plans(max(self._plans, default=0)):
+            for stored in self._database.plans(max(self._plans, default=0)):
                 self._plans[stored.version] = plan_from(stored.assignments, self._mechanism.shape)
         return self._plans[one.version][one.assignment]
 

@@ -17,17 +17,17 @@ from ldprl.shape import Shape
 
 def status(service: Service) -> dict[str, Any]:
     """Return the public state of the service."""
-    totals = service.board.refresh()
+    state = service.board.refresh()
     view, deployment = service.view, service.deployment
-    refusals = _refusals(service, totals.outcomes)
+    refusals = _refusals(service, state.outcomes)
     return {
         "deployment": deployment.digest,
         "name": deployment.name,
         "version": view.current.version,
-        "users": totals.users,
-        "reports": {"counted": totals.users, "duplicate": totals.outcomes.get("duplicate", 0)},
+        "users": state.users,
+        "reports": {"counted": state.users, "duplicate": state.outcomes.get("duplicate", 0)},
         "refused": refusals,
-        "paused": totals.paused,
+        "paused": state.paused,
         "planned_at": view.current.users,
         "next_plan_at": deployment.next_plan_at(view.current.users),
         "oldest_open_version": view.first_open,
@@ -36,9 +36,9 @@ def status(service: Service) -> dict[str, Any]:
 
 def dashboard(service: Service) -> dict[str, Any]:
     """Return the numbers of the dashboard."""
-    totals = service.board.refresh()
+    state = service.board.refresh()
     current = service.view.current
-    sums = [one for one in service.store.sums() if one.users]
+    sums = [one for one in service.database.sums() if one.users]
     return dashboard_data(
         service.deployment,
         version=current.version,
@@ -46,21 +46,21 @@ def dashboard(service: Service) -> dict[str, Any]:
         plan=current.plan,
         statistics=service.decoder.statistics(sums),
         answered=[(service.decoder.assignment(one), one.users) for one in sums],
-        refusals=_refusals(service, totals.outcomes),
-        paused=totals.paused,
+        refusals=_refusals(service, state.outcomes),
+        paused=state.paused,
     )
 
 
 def export(service: Service) -> dict[str, Any]:
     """Return everything that is kept, but for the ids and the secret."""
-    totals = service.board.refresh()
-    sums = service.store.sums()
-    statistics = Decoder(service.store, service.deployment).statistics(sums)
-    plans = [asdict(stored) for stored in service.store.plans(0)]
+    state = service.board.refresh()
+    sums = service.database.sums()
+    statistics = Decoder(service.database, service.deployment).statistics(sums)
+    plans = [asdict(stored) for stored in service.database.plans(0)]
     return {
         "digest": service.deployment.digest,
         "deployment": service.deployment.document,
-        "totals": asdict(totals),
+        "totals": asdict(state),
         "plans": [plan | {"assignments": json.loads(plan["assignments"])} for plan in plans],
         "sums": [asdict(one) | {"tally": one.tally.tolist()} for one in sums],
         "statistics": {

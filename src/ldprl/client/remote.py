@@ -12,7 +12,7 @@ from ldprl.client.patience import Patience
 _LONGEST_NOTE = 300
 
 
-class Service:
+class RemoteService:
     """A service as a client sees it. What it says is checked by whoever asked."""
 
     def __init__(self, connection: Connection, patience: Patience) -> None:
@@ -29,20 +29,20 @@ class Service:
 
     def send(self, report_id: str, report: bytes) -> str:
         """Send a report; return ``counted``, ``duplicate``, or ``refused: cause: detail``."""
-        answer = self.patience.until_answered(
+        response = self.patience.until_settled(
             lambda: self.connection.request("POST", "/v1/reports", report)
         )
-        said = answer.document if isinstance(answer.document, dict) else {}
+        said = response.document if isinstance(response.document, dict) else {}
         status, cause = said.get("status"), said.get("cause")
-        if answer.status == 200 and said.get("id") == report_id:
+        if response.status == 200 and said.get("id") == report_id:
             if status in ("counted", "duplicate"):
                 return str(status)
-        elif 400 <= answer.status < 500 and isinstance(cause, str) and cause:
+        elif 400 <= response.status < 500 and isinstance(cause, str) and cause:
             return f"refused: {cause}: {said.get('detail', '')}"[:_LONGEST_NOTE]
-        raise UnexpectedAnswerError(f"POST /v1/reports: status {answer.status}")
+        raise UnexpectedAnswerError(f"POST /v1/reports: status {response.status}")
 
     def _get(self, path: str) -> dict[str, Any]:
-        answer = self.patience.until_answered(lambda: self.connection.request("GET", path))
-        if answer.status != 200 or not isinstance(answer.document, dict):
-            raise UnexpectedAnswerError(f"GET {path.partition('?')[0]}: status {answer.status}")
-        return answer.document
+        response = self.patience.until_settled(lambda: self.connection.request("GET", path))
+        if response.status != 200 or not isinstance(response.document, dict):
+            raise UnexpectedAnswerError(f"GET {path.partition('?')[0]}: status {response.status}")
+        return response.document

@@ -29,7 +29,7 @@ ALLOWED = {
 }
 
 
-def answer(
+def json_response(
     content: Any, status: int = 200, headers: dict[str, str] | None = None, *, cache: str = ""
 ) -> Response:
     """Return JSON; ``content`` that is bytes is JSON already."""
@@ -45,7 +45,7 @@ def problem(
     status: int, cause: str, detail: str, headers: dict[str, str] | None = None
 ) -> Response:
     """Return why a request failed."""
-    return answer({"cause": cause, "detail": detail}, status, headers)
+    return json_response({"cause": cause, "detail": detail}, status, headers)
 
 
 def delayed(error: DelayedError) -> Response:

@@ -16,29 +16,31 @@ import psycopg
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
-from ldprl.service.store.adding import added, fresh
-from ldprl.service.store.protocol import (
+from ldprl.service.database.adding import added, first_of_each_id, not_counted, verdicts
+from ldprl.service.database.protocol import (
     Admitted,
+    ServiceState,
     StoredPlan,
     Sum,
-    Totals,
-    check_same,
+    Verdict,
     without_password,
 )
+from ldprl.service.database.schema import SCHEMA, claimed, is_new
 from ldprl.shape import IntArray
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS meta (
+CREATE TABLE meta (
   one BOOLEAN PRIMARY KEY CHECK (one), deployment TEXT NOT NULL, secret BYTEA NOT NULL,
-  paused BOOLEAN NOT NULL, plan_wanted BIGINT NOT NULL, forgotten BIGINT NOT NULL);
-CREATE TABLE IF NOT EXISTS plans (
+  paused BOOLEAN NOT NULL, plan_wanted BIGINT NOT NULL, forgotten BIGINT NOT NULL,
+  schema INTEGER NOT NULL);
+CREATE TABLE plans (
   version BIGINT PRIMARY KEY, users BIGINT NOT NULL, sums_digest TEXT NOT NULL,
   published_hour BIGINT NOT NULL, assignments TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS sums (
+CREATE TABLE sums (
   version BIGINT NOT NULL, assignment INTEGER NOT NULL, users BIGINT NOT NULL,
   tally BYTEA NOT NULL, PRIMARY KEY (version, assignment));
-CREATE TABLE IF NOT EXISTS ids (id BYTEA PRIMARY KEY, version BIGINT NOT NULL);
-CREATE TABLE IF NOT EXISTS outcomes (name TEXT PRIMARY KEY, count BIGINT NOT NULL);
+CREATE TABLE ids (id BYTEA PRIMARY KEY, version BIGINT NOT NULL);
+CREATE TABLE outcomes (name TEXT PRIMARY KEY, count BIGINT NOT NULL);
 """
 # In the order of the ids, so that two servers with the same ids wait and do not deadlock.
 _KEEP = (
@@ -65,12 +67,16 @@ _TOTALS = (
     " (SELECT coalesce(json_object_agg(name, count), '{}') FROM outcomes),"
     " paused, plan_wanted, forgotten FROM meta"
 )
-_SETUP_LOCK, _PLANNER_LOCK = 0x6C647072_6C000001, 0x6C647072_6C000002
+_FOUND = (
+    "SELECT table_name, array_agg(column_name::text) FROM information_schema.columns "
+    "WHERE table_schema = current_schema() GROUP BY table_name"
+)
+_SETUP_LOCK, _PLANNER_LOCK, _FORGET_LOCK = (0x6C647072_6C000000 + i for i in (1, 2, 3))
 _LONGEST_BACKOFF = 2.0
 
 
-class PostgresStore:
-    """The store in the database at ``url``; any number of servers may use it at once."""
+class PostgresDatabase:
+    """The sums in the database at ``url``; any number of servers may use it at once."""
 
     def __init__(self, url: str, deployment: Deployment) -> None:
         # One session each, so that a long read holds no commit up.
@@ -79,37 +85,35 @@ class PostgresStore:
         try:
             with self._planning.transaction() as session:
                 session.execute("SELECT pg_advisory_xact_lock(%s)", (_SETUP_LOCK,))
-                session.execute(_TABLES)
-                self.secret = _claim(session, deployment)
+                self.secret = _claim(session, deployment, without_password(url))
         except psycopg.Error as error:
             self.close()
-            expected = f"a database with room for tables of one's own ({_first_line(error)})"
+            expected = f"a database with room for its tables ({_first_line(error)})"
             raise InputError("database", without_password(url), expected) from None
         except (InputError, DelayedError):
             self.close()
             raise
 
-    def commit(self, reports: Sequence[Admitted], outcomes: Mapping[str, int]) -> list[bool]:
-        """Count the reports whose id is new, durably, and say which; add to the outcomes."""
-        told = dict(outcomes)
+    def commit(self, reports: Sequence[Admitted], refused: Mapping[str, int]) -> list[Verdict]:
+        """Count the reports whose id is new, durably, and say what became of each."""
         with self._committing.transaction() as session:
-            known = _known(session, reports) if reports else set()
-            new, counted = fresh(reports, known)
+            forgotten = _forgotten(session) if reports else 0
+            new = _kept(session, first_of_each_id(reports, forgotten))
             if new:
-                _add(session, added(new))
-            if len(new) < len(reports):
-                told["duplicate"] = told.get("duplicate", 0) + len(reports) - len(new)
-            if told:
-                session.execute(_COUNT, (list(told), list(told.values())))
-        return counted
+                _add(session, added(list(new.values())))
+            result = verdicts(reports, new, forgotten)
+            causes = not_counted(result, refused)
+            if causes:
+                session.execute(_COUNT, (list(causes), list(causes.values())))
+        return result
 
-    def totals(self) -> Totals:
+    def state(self) -> ServiceState:
         """Return how far the service has come."""
         with self._reading.transaction() as session:
             row = session.execute(_TOTALS).fetchone()
         assert row is not None
         users, version, outcomes, paused, wanted, forgotten = row
-        return Totals(users, version, outcomes, paused, wanted, forgotten)
+        return ServiceState(users, version, outcomes, paused, wanted, forgotten)
 
     def plans(self, after: int, most: int | None = None) -> list[StoredPlan]:
         """Return the plans, or the first of them, with a version above ``after``, in order."""
@@ -147,10 +151,13 @@ class PostgresStore:
                 cursor.executemany("INSERT INTO sums VALUES (%s, %s, 0, %s)", empty)
 
     def forget(self, version: int) -> None:
-        """Delete the ids of reports under versions up to ``version``."""
+        """Close the versions up to ``version`` for ever, and delete the ids reported under them."""
         with self._planning.transaction() as session:
-            session.execute("DELETE FROM ids WHERE version <= %s", (version,))
-            session.execute("UPDATE meta SET forgotten = %s", (version,))
+            # Commits that have read the old value end first, and later ones read the new one.
+            session.execute("SELECT pg_advisory_xact_lock(%s)", (_FORGET_LOCK,))
+            session.execute("UPDATE meta SET forgotten = greatest(forgotten, %s)", (version,))
+        with self._planning.transaction() as session:
+            session.execute("DELETE FROM ids WHERE version <= (SELECT forgotten FROM meta)")
 
     def set_paused(self, paused: bool) -> None:
         """Hold reports off, or let them in again."""
@@ -222,24 +229,46 @@ class _Session:
         return self._connection
 
 
-def _claim(session: psycopg.Connection[Any], deployment: Deployment) -> bytes:
-    row = session.execute("SELECT deployment, secret FROM meta").fetchone()
-    if row is not None:
-        check_same(deployment, json.loads(row[0]))
-        kept: bytes = row[1]
-        return kept
-    secret = secrets.token_bytes(32)
-    text = json.dumps(deployment.document, ensure_ascii=False)
-    session.execute("INSERT INTO meta VALUES (true, %s, %s, false, 0, 0)", (text, secret))
+def _claim(session: psycopg.Connection[Any], deployment: Deployment, place: str) -> bytes:
+    """Make the tables of a new database, or check an old one; return the secret."""
+    found = {name: set(columns) for name, columns in session.execute(_FOUND).fetchall()}
+    if "meta" in found and "schema" not in found["meta"]:
+        session.execute("ALTER TABLE meta ADD COLUMN schema INTEGER NOT NULL DEFAULT 0")
+    row = session.execute("SELECT schema FROM meta").fetchone() if "meta" in found else None
+    if is_new(found, row[0] if row else 0, place):
+        session.execute(_TABLES)
+        secret = secrets.token_bytes(32)
+        text = json.dumps(deployment.document, ensure_ascii=False)
+        new = "INSERT INTO meta VALUES (true, %s, %s, false, 0, 0, %s)"
+        session.execute(new, (text, secret, SCHEMA))
+        return secret
+    rows = session.execute("SELECT deployment, secret FROM meta").fetchall()
+    secret = claimed(rows, deployment, place)
+    session.execute("UPDATE meta SET schema = %s", (SCHEMA,))
+    session.execute("DELETE FROM ids WHERE version <= (SELECT forgotten FROM meta)")
     return secret
 
 
-def _known(session: psycopg.Connection[Any], reports: Sequence[Admitted]) -> set[bytes]:
-    """Keep the ids, and return those that were kept before."""
-    versions = {report.id: report.version for report in reports}
-    given = (list(versions), list(versions.values()))
-    kept = {row[0] for row in session.execute(_KEEP, given, binary=True)}
-    return versions.keys() - kept
+def _forgotten(session: psycopg.Connection[Any]) -> int:
+    """Return the newest version whose ids are gone, which does not change before the commit."""
+    with session.pipeline():
+        # Two statements: one alone would read what was there before it waited for the lock.
+        session.execute("SELECT pg_advisory_xact_lock_shared(%s)", (_FORGET_LOCK,))
+        row = session.execute("SELECT forgotten FROM meta").fetchone()
+    assert row is not None
+    forgotten: int = row[0]
+    return forgotten
+
+
+def _kept(
+    session: psycopg.Connection[Any], reports: dict[bytes, Admitted]
+) -> dict[bytes, Admitted]:
+    """Keep the ids of ``reports``, and return those that are new."""
+    if not reports:
+        return {}
+    given = (list(reports), [report.version for report in reports.values()])
+    rows = session.execute(_KEEP, given, binary=True)
+    return {one: reports[one] for (one,) in rows}
 
 
 def _add(

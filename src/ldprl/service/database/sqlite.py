@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
 import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
-from ldprl.service.store.adding import added, fresh
-from ldprl.service.store.known import KnownIds
-from ldprl.service.store.protocol import Admitted, StoredPlan, Sum, Totals, check_same
+from ldprl.service.database.adding import added, first_of_each_id, not_counted, verdicts
+from ldprl.service.database.known import KnownIds
+from ldprl.service.database.locked_file import LockedFile
+from ldprl.service.database.protocol import Admitted, ServiceState, StoredPlan, Sum, Verdict
+from ldprl.service.database.schema import SCHEMA, claimed, is_new
 from ldprl.shape import IntArray
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS meta (
+CREATE TABLE meta (
   deployment TEXT NOT NULL, secret BLOB NOT NULL, paused INTEGER NOT NULL,
   plan_wanted INTEGER NOT NULL, forgotten INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS plans (
+CREATE TABLE plans (
   version INTEGER PRIMARY KEY, users INTEGER NOT NULL, sums_digest TEXT NOT NULL,
   published_hour INTEGER NOT NULL, assignments TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS sums (
+CREATE TABLE sums (
   version INTEGER NOT NULL, assignment INTEGER NOT NULL, users INTEGER NOT NULL,
   tally BLOB NOT NULL, PRIMARY KEY (version, assignment)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS ids (
+CREATE TABLE ids (
   version INTEGER NOT NULL, number INTEGER NOT NULL, packed BLOB NOT NULL,
   PRIMARY KEY (version, number)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS outcomes (
+CREATE TABLE outcomes (
   name TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 """
 # The ids of one commit are one row, added at the end: random ids in an index of their own would
@@ -52,52 +51,81 @@ _TOTALS = (
 _CACHE_KIB = 64 * 1024
 
 
-class SqliteStore:
-    """The store in the file at ``path``; a second server on the same file is refused."""
+class SqliteDatabase:
+    """The sums in the file at ``path``; a second server on the same file is refused."""
 
     def __init__(self, path: str, deployment: Deployment) -> None:
         self._writing, self._reading = threading.Lock(), threading.Lock()
-        self._held = _hold(path)
+        self._file = LockedFile(path)
+        self._connections: list[sqlite3.Connection] = []
         try:
-            self._writer = _connect(path)
-            self._writer.executescript(_TABLES)
+            self._writer = self._connect(path)
             self.secret = self._claim(deployment)
-            self._reader = _connect(path)
-        except sqlite3.Error as error:
-            os.close(self._held)
-            raise InputError("database", path, f"a database that opens ({error})") from None
-        except InputError:
-            os.close(self._held)
-            raise
-        # What is committed, kept at hand so that a commit need not read before it writes.
-        self._known = KnownIds()
-        for version, packed in self._reader.execute("SELECT version, packed FROM ids"):
-            self._known.add(version, [packed[i : i + 16] for i in range(0, len(packed), 16)])
-        self._sums = {(s.version, s.assignment): (s.users, s.tally) for s in self.sums()}
+            self._reader = self._connect(path)
+            self._load()
+            self._file.watch("-wal", "-shm")
+        except (sqlite3.Error, DelayedError, ValueError) as error:
+            self.close()
+            if isinstance(error, InputError):
+                raise
+            raise InputError("database", path, f"a database that is whole ({error})") from None
+
+    def _connect(self, path: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5)
+        self._connections.append(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        connection.execute("PRAGMA journal_size_limit = 67108864")
+        return connection
 
     def _claim(self, deployment: Deployment) -> bytes:
+        """Make the tables of a new database, or check an old one; return the secret."""
         with self._transaction() as writer:
-            row = writer.execute("SELECT deployment, secret FROM meta").fetchone()
-            if row is None:
+            found = {
+                name: {row[1] for row in writer.execute(f'PRAGMA table_info("{name}")')}
+                for (name,) in writer.execute(
+                    "SELECT name FROM sqlite_schema WHERE type = 'table'"
+                ).fetchall()
+            }
+            (schema,) = writer.execute("PRAGMA user_version").fetchone()
+            if is_new(found, schema, self._file.path):
+                for statement in _TABLES.split(";"):
+                    writer.execute(statement)
                 secret = secrets.token_bytes(32)
                 text = json.dumps(deployment.document, ensure_ascii=False)
                 writer.execute("INSERT INTO meta VALUES (?, ?, 0, 0, 0)", (text, secret))
-                return secret
-            check_same(deployment, json.loads(row[0]))
-            kept: bytes = row[1]
-            return kept
+            else:
+                rows = writer.execute("SELECT deployment, secret FROM meta").fetchall()
+                secret = claimed(rows, deployment, self._file.path)
+            writer.execute(f"PRAGMA user_version = {SCHEMA}")
+            return secret
 
-    def commit(self, reports: Sequence[Admitted], outcomes: Mapping[str, int]) -> list[bool]:
-        """Count the reports whose id is new, durably, and say which; add to the outcomes."""
+    def _load(self) -> None:
+        """Keep at hand what is committed, so that a commit need not read before it writes."""
+        (self._forgotten,) = self._writer.execute("SELECT forgotten FROM meta").fetchone()
+        self._writer.execute("DELETE FROM ids WHERE version <= ?", (self._forgotten,))
+        self._known = KnownIds()
+        for version, packed in self._reader.execute("SELECT version, packed FROM ids"):
+            if len(packed) % 16:
+                raise ValueError(f"the ids of version {version} are cut short")
+            self._known.add(version, [packed[i : i + 16] for i in range(0, len(packed), 16)])
+        self._sums = {(s.version, s.assignment): (s.users, s.tally) for s in self.sums()}
+
+    def commit(self, reports: Sequence[Admitted], refused: Mapping[str, int]) -> list[Verdict]:
+        """Count the reports whose id is new, durably, and say what became of each."""
         with self._transaction() as writer:
-            new, counted = fresh(reports, self._known.among([report.id for report in reports]))
+            first = first_of_each_id(reports, self._forgotten)
+            known = self._known.among(list(first))
+            new = {one: report for one, report in first.items() if one not in known}
             ids: dict[int, list[bytes]] = {}
-            for report in new:
-                ids.setdefault(report.version, []).append(report.id)
+            for one, report in new.items():
+                ids.setdefault(report.version, []).append(one)
             for version, mine in ids.items():
                 writer.execute(_KEEP, (version, b"".join(mine)))
             sums: dict[tuple[int, int], tuple[int, IntArray]] = {}
-            for place, (users, tally) in added(new).items():
+            for place, (users, tally) in added(list(new.values())).items():
                 before = self._sums[place]
                 sums[place] = (before[0] + users, before[1] + tally)
             if sums:
@@ -105,21 +133,19 @@ class SqliteStore:
                 marks = ", ".join(["(?, ?, ?, ?)"] * len(rows))
                 flat = [value for row in rows for value in row]
                 writer.execute(f"REPLACE INTO sums VALUES {marks}", flat)
-            told = dict(outcomes)
-            if len(new) < len(reports):
-                told["duplicate"] = told.get("duplicate", 0) + len(reports) - len(new)
-            writer.executemany(_COUNT, told.items())
+            result = verdicts(reports, new, self._forgotten)
+            writer.executemany(_COUNT, not_counted(result, refused).items())
         self._sums.update(sums)
         for version, mine in ids.items():
             self._known.add(version, mine)
-        return counted
+        return result
 
-    def totals(self) -> Totals:
+    def state(self) -> ServiceState:
         """Return how far the service has come."""
         with self._read() as reader:
             users, version, paused, wanted, forgotten = reader.execute(_TOTALS).fetchone()
             outcomes = dict(reader.execute("SELECT name, count FROM outcomes"))
-        return Totals(users, version, outcomes, bool(paused), wanted, forgotten)
+        return ServiceState(users, version, outcomes, bool(paused), wanted, forgotten)
 
     def plans(self, after: int, most: int | None = None) -> list[StoredPlan]:
         """Return the plans, or the first of them, with a version above ``after``, in order."""
@@ -150,11 +176,14 @@ class SqliteStore:
             self._sums.update(empty)
 
     def forget(self, version: int) -> None:
-        """Delete the ids of reports under versions up to ``version``."""
+        """Close the versions up to ``version`` for ever, and delete the ids reported under them."""
         with self._transaction() as writer:
-            writer.execute("DELETE FROM ids WHERE version <= ?", (version,))
-            writer.execute("UPDATE meta SET forgotten = ?", (version,))
-        self._known.forget(version)
+            closed = max(version, self._forgotten)
+            writer.execute("UPDATE meta SET forgotten = ?", (closed,))
+            writer.execute("DELETE FROM ids WHERE version <= ?", (closed,))
+            # Before the next commit begins; should this one fail, closing early loses nothing.
+            self._forgotten = closed
+        self._known.forget(closed)
 
     def set_paused(self, paused: bool) -> None:
         """Hold reports off, or let them in again."""
@@ -167,11 +196,11 @@ class SqliteStore:
             writer.execute("UPDATE meta SET plan_wanted = ?", (version,))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file, and let another server have it."""
         with self._writing, self._reading:
-            self._reader.close()
-            self._writer.close()
-            os.close(self._held)
+            for connection in self._connections:
+                connection.close()
+            self._file.close()
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -187,11 +216,14 @@ class SqliteStore:
                 if isinstance(error, sqlite3.Error):
                     raise _delayed(error) from error
                 raise
+            # A file without a name takes commits too, and nobody would ever find them.
+            self._file.check()
 
     @contextlib.contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
         """Read one state of the database, beside the writer."""
         with self._reading:
+            self._file.check()
             try:
                 self._reader.execute("BEGIN")
                 yield self._reader
@@ -202,34 +234,10 @@ class SqliteStore:
                     self._reader.execute("ROLLBACK")
 
 
-def _connect(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA temp_store = MEMORY")
-    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-    connection.execute("PRAGMA journal_size_limit = 67108864")
-    return connection
-
-
-def _hold(path: str) -> int:
-    """Lock the database for this process; the system lets go of it when the process ends."""
-    lock = Path(path + ".lock")
-    try:
-        held = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise InputError("database", path, f"a folder to write in ({error.strerror})") from None
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(held)
-        expected = "a file that no other server uses; several servers share a postgresql:// one"
-        raise InputError("database", path, expected) from None
-    return held
-
-
 def _delayed(error: sqlite3.Error) -> DelayedError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return DelayedError("database-down", f"the database is damaged ({error})")
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         return DelayedError("storage-full", "the database cannot grow: its disk is full or fails")
     return DelayedError("database-down", f"the database does not answer ({type(error).__name__})")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
-from ldprl.service.store.protocol import Store, without_password
+from ldprl.service.database.protocol import Database, without_password
 
 
-def open_store(url: str, deployment: Deployment) -> Store:
+def open_database(url: str, deployment: Deployment) -> Database:
     """Open the database at ``url``, which from then on holds ``deployment`` and no other.
 
     Parameters
@@ -19,13 +19,13 @@ def open_store(url: str, deployment: Deployment) -> Store:
     """
     kind, separator, path = url.partition("://")
     if kind == "sqlite" and separator and len(path) > 1 and path[0] == "/":
-        from ldprl.service.store.sqlite import SqliteStore
+        from ldprl.service.database.sqlite import SqliteDatabase
 
-        return SqliteStore(path[1:], deployment)
+        return SqliteDatabase(path[1:], deployment)
     if kind in ("postgresql", "postgres") and separator:
-        from ldprl.service.store.postgres import PostgresStore
+        from ldprl.service.database.postgres import PostgresDatabase
 
-        return PostgresStore(url, deployment)
+        return PostgresDatabase(url, deployment)
     raise InputError(
         "database", without_password(url), "sqlite:///PATH or postgresql://USER@HOST/NAME"
     )

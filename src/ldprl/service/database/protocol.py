@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from ldprl.errors import InputError
 from ldprl.mechanisms.alphabet import Alphabet, Values
 from ldprl.protocol.deployment import Deployment
 from ldprl.shape import IntArray
+
+Verdict = Literal["counted", "duplicate", "expired-version"]
+"""What a commit made of a report."""
 
 
 class Admitted(NamedTuple):
@@ -61,7 +64,7 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Totals:
+class ServiceState:
     """How far the service has come.
 
     Attributes
@@ -77,7 +80,8 @@ class Totals:
     plan_wanted
         An operator asked that this version be replaced, however few reports there are.
     forgotten
-        Ids of reports under versions up to this one are gone.
+        Ids of reports under versions up to this one are gone, and no report under them is counted
+        any more, whatever any clock says. It never decreases.
     """
 
     users: int
@@ -88,7 +92,7 @@ class Totals:
     forgotten: int
 
 
-class Store(Protocol):
+class Database(Protocol):
     """A database that holds one deployment; safe to call from several threads.
 
     Whatever fails because of the database raises :class:`~ldprl.service.causes.DelayedError`, and
@@ -98,10 +102,14 @@ class Store(Protocol):
     secret: bytes
     """Known to the servers of this deployment alone; decides who gets which assignment."""
 
-    def commit(self, reports: Sequence[Admitted], outcomes: Mapping[str, int]) -> list[bool]:
-        """Count the reports whose id is new, durably, and say which; add to the outcomes."""
+    def commit(self, reports: Sequence[Admitted], refused: Mapping[str, int]) -> list[Verdict]:
+        """Count the reports whose id is new, durably, and say what became of each.
 
-    def totals(self) -> Totals:
+        Of several reports with one id the first counts. A report under a forgotten version is not
+        counted. ``refused`` counts reports that were refused before, by cause.
+        """
+
+    def state(self) -> ServiceState:
         """Return how far the service has come."""
 
     def plans(self, after: int, most: int | None = None) -> list[StoredPlan]:
@@ -117,7 +125,7 @@ class Store(Protocol):
         """Put a plan in force, with an empty sum of the given length for each assignment."""
 
     def forget(self, version: int) -> None:
-        """Delete the ids of reports under versions up to ``version``."""
+        """Close the versions up to ``version`` for ever, and delete the ids reported under them."""
 
     def set_paused(self, paused: bool) -> None:
         """Hold reports off, or let them in again."""
@@ -138,8 +146,8 @@ def check_same(deployment: Deployment, kept: dict[str, Any]) -> None:
     """Refuse to serve ``deployment`` from a database that holds another one."""
     if kept == deployment.document:
         return
-    if kept["name"] != deployment.name:
-        expected = f"{kept['name']!r}, which this database holds; give another --database"
+    if kept.get("name") != deployment.name:
+        expected = f"{kept.get('name')!r}, which this database holds; give another --database"
         raise InputError("name", deployment.name, expected)
     mine, theirs = _flat(deployment.document), _flat(kept)
     differing = [key for key in mine | theirs if mine.get(key) != theirs.get(key)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import threading
 import time
 import tomllib
@@ -13,15 +15,15 @@ import pytest
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
+from ldprl.service.database import open_database
+from ldprl.service.database.known import KnownIds
+from ldprl.service.database.protocol import Admitted, Verdict
+from ldprl.service.database.sqlite import SqliteDatabase
 from ldprl.service.service import Service
 from ldprl.service.settings import Settings
-from ldprl.service.store import open_store
-from ldprl.service.store.known import KnownIds
-from ldprl.service.store.protocol import Admitted
-from ldprl.service.store.sqlite import SqliteStore
 
+from .cluster import Postgres
 from .conftest import DEPLOYMENT, StartServer
-from .database import Postgres
 from .server import some_values
 
 
@@ -57,58 +59,60 @@ def opened(database: str) -> Service:
     ],
 )
 def test_a_deployment_is_frozen(database: str, changes: dict[str, object], named: str) -> None:
-    open_store(database, deployment()).close()
+    open_database(database, deployment()).close()
     with pytest.raises(InputError) as caught:
-        open_store(database, deployment(**changes))
+        open_database(database, deployment(**changes))
     assert caught.value.field == named
-    open_store(database, deployment()).close()
+    open_database(database, deployment()).close()
 
 
 @pytest.mark.parametrize("url", ["", "mysql://x/y", "sqlite://", "sqlite:x", "postgresql:x"])
 def test_other_databases_are_refused(url: str) -> None:
     with pytest.raises(InputError, match="database"):
-        open_store(url, deployment())
+        open_database(url, deployment())
 
 
 def test_passwords_are_not_shown() -> None:
     with pytest.raises(InputError) as caught:
-        open_store("mysql://someone:hunter2@x/y", deployment())
+        open_database("mysql://someone:hunter2@x/y", deployment())
     assert "hunter2" not in str(caught.value)
 
 
 def test_a_second_server_on_one_file_is_refused(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/one.sqlite"
-    first = open_store(url, deployment())
+    first = open_database(url, deployment())
     with pytest.raises(InputError, match="postgresql"):
-        open_store(url, deployment())
+        open_database(url, deployment())
     first.close()
-    open_store(url, deployment()).close()
+    open_database(url, deployment()).close()
 
 
 def test_a_full_disk_loses_nothing_and_passes(tmp_path: Path) -> None:
     service = opened(f"sqlite:///{tmp_path}/full.sqlite")
-    store = service.store
-    assert isinstance(store, SqliteStore)
-    store.commit(reports(service, 0, 10), {})
-    pages = store._writer.execute("PRAGMA page_count").fetchone()[0]
-    store._writer.execute(f"PRAGMA max_page_count = {pages + 5}")
-    before = store.totals()
+    database = service.database
+    assert isinstance(database, SqliteDatabase)
+    database.commit(reports(service, 0, 10), {})
+    pages = database._writer.execute("PRAGMA page_count").fetchone()[0]
+    database._writer.execute(f"PRAGMA max_page_count = {pages + 5}")
+    before = database.state()
     with pytest.raises(DelayedError, match="storage-full") as caught:
-        store.commit(reports(service, 10, 4000), {"malformed": 1})
+        database.commit(reports(service, 10, 4000), {"malformed": 1})
     assert caught.value.status == 507
-    assert store.totals() == before
-    store._writer.execute("PRAGMA max_page_count = 1000000")
-    assert store.commit(reports(service, 0, 4010), {}) == [False] * 10 + [True] * 4000
-    assert store.totals().users == 4010
-    store.close()
+    assert database.state() == before
+    database._writer.execute("PRAGMA max_page_count = 1000000")
+    assert database.commit(reports(service, 0, 4010), {}) == ["duplicate"] * 10 + ["counted"] * 4000
+    assert database.state().users == 4010
+    database.close()
     again = opened(f"sqlite:///{tmp_path}/full.sqlite")
-    assert again.store.totals().users == 4010
-    assert again.store.commit(reports(service, 0, 4011), {}) == [False] * 4010 + [True]
+    assert again.database.state().users == 4010
+    assert again.database.commit(reports(service, 0, 4011), {}) == ["duplicate"] * 4010 + [
+        "counted"
+    ]
 
 
 def test_known_ids_are_a_set_however_they_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Against a plain dict, with ids that end in zero bytes and several rounds of packing."""
-    monkeypatch.setattr("ldprl.service.store.known._PACKED_AT", 256)
+    monkeypatch.setattr("ldprl.service.database.known._PACKED_AT", 256)
     rng = np.random.default_rng(0)
     known, expected = KnownIds(), dict[bytes, int]()
     for version in range(1, 9):
@@ -124,15 +128,84 @@ def test_known_ids_are_a_set_however_they_are_packed(monkeypatch: pytest.MonkeyP
     assert known.among(list(expected)) == kept
 
 
+def under(version: int, report: Admitted) -> Admitted:
+    return report._replace(version=version)
+
+
+def test_an_id_is_kept_under_the_version_that_it_was_counted_for(database: str) -> None:
+    """One batch has an id under two versions; when the older is forgotten, the id stays known."""
+    service = opened(database)
+    service.database.want_plan(1)
+    service.planner.step()
+    (report,) = reports(service, 0, 1)
+    both = [under(2, report), under(1, report)]
+    assert service.database.commit(both, {}) == ["counted", "duplicate"]
+    service.database.forget(1)
+    assert service.database.commit([under(2, report)], {}) == ["duplicate"]
+    assert service.database.state().users == 1
+
+
+def test_a_forgotten_version_stays_closed_when_the_clock_goes_back(database: str) -> None:
+    hours = [1000.0]
+    service = Service(Settings(deployment(), database), lambda: 3600 * hours[0])
+    service.prepare()
+    counted = reports(service, 0, 1)
+    assert service.database.commit(counted, {}) == ["counted"]
+    service.database.want_plan(1)
+    service.planner.step()
+    hours[0] += 10_000
+    service.planner.step()
+    assert service.database.state().forgotten == 1
+    hours[0] = 1000.5
+    service.planner.step()
+    service.database.forget(0)
+    assert service.board.refresh().forgotten == 1
+    assert service.view.first_open == 2
+    assert service.database.commit(counted, {}) == ["expired-version"]
+    service.database.close()
+    again = opened(database)
+    assert again.view.first_open == 2
+    assert again.database.commit(counted, {}) == ["expired-version"]
+    assert again.database.state().users == 1
+
+
+def test_a_version_that_one_server_forgot_is_closed_on_another(postgres: Postgres) -> None:
+    """The second server's clock is hours behind, and its view is old."""
+    url = postgres.database()
+    hours = [1000.0]
+    ahead = Service(Settings(deployment(), url), lambda: 3600 * hours[0])
+    ahead.prepare()
+    counted = reports(ahead, 0, 1)
+    ahead.database.commit(counted, {})
+    ahead.database.want_plan(1)
+    ahead.planner.step()
+    behind = Service(Settings(deployment(), url), lambda: 3600 * 1000.0)
+    behind.prepare()
+    hours[0] += 10_000
+    ahead.planner.step()
+    assert 1 in behind.view.open
+    assert behind.database.commit(counted, {}) == ["expired-version"]
+    name = counted[0].id.hex()
+    index, _ = behind.view.open[1].drawn(name, behind.database.secret)
+    values = some_values(behind.view.open[1].alphabets[index])
+    place = {"deployment": behind.deployment.digest, "version": 1, "assignment": index}
+    body = json.dumps({"id": name, **place, "values": values})
+    behind.committer.start()
+    status, content = asyncio.run(behind.intake.take(body.encode()))
+    assert (status, json.loads(content)["cause"]) == (410, "expired-version")
+    assert behind.database.state().users == 1
+    behind.committer.close()
+
+
 def test_several_servers_add_to_the_same_sums(postgres: Postgres) -> None:
     """Two stores count overlapping reports at once: every id once, whoever came first."""
     url = postgres.database()
     services = [opened(url), opened(url)]
-    outcomes: list[list[bool]] = []
+    outcomes: list[list[Verdict]] = []
 
     def count(service: Service) -> None:
         for start in range(0, 2000, 50):
-            outcomes.append(service.store.commit(reports(service, start, 100), {}))
+            outcomes.append(service.database.commit(reports(service, start, 100), {}))
 
     threads = [threading.Thread(target=count, args=(service,)) for service in services]
     for thread in threads:
@@ -140,21 +213,21 @@ def test_several_servers_add_to_the_same_sums(postgres: Postgres) -> None:
     for thread in threads:
         thread.join()
     total = 2050
-    assert sum(map(sum, outcomes)) == total
-    one = services[0].store.sums()[0]
+    assert sum(one.count("counted") for one in outcomes) == total
+    one = services[0].database.sums()[0]
     assert (one.users, int(one.tally[0])) == (total, total)
 
 
 def test_one_server_plans_and_another_takes_over(postgres: Postgres) -> None:
     url = postgres.database()
     first, second = opened(url), opened(url)
-    assert [first.store.lead(), second.store.lead()] == [True, False]
-    first.store.want_plan(1)
+    assert [first.database.lead(), second.database.lead()] == [True, False]
+    first.database.want_plan(1)
     second.planner.step()
-    assert second.store.totals().version == 1
-    first.store.close()
+    assert second.database.state().version == 1
+    first.database.close()
     deadline = time.monotonic() + 5
-    while not second.store.lead() and time.monotonic() < deadline:
+    while not second.database.lead() and time.monotonic() < deadline:
         time.sleep(0.05)
     second.planner.step()
     assert second.view.current.version == 2

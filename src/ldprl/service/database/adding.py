@@ -1,0 +1,59 @@
+"""Which reports of a commit count, and what they add: the same for every database."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ldprl.service.database.protocol import Admitted, Verdict
+from ldprl.shape import IntArray
+
+
+def first_of_each_id(reports: Sequence[Admitted], forgotten: int) -> dict[bytes, Admitted]:
+    """Return, by id, the first report of each id under a version above ``forgotten``."""
+    first: dict[bytes, Admitted] = {}
+    for report in reports:
+        if report.version > forgotten:
+            first.setdefault(report.id, report)
+    return first
+
+
+def verdicts(
+    reports: Sequence[Admitted], counted: dict[bytes, Admitted], forgotten: int
+) -> list[Verdict]:
+    """Return what becomes of each report, of which those in ``counted`` are counted.
+
+    The ids of versions up to ``forgotten`` are gone: nobody could tell a new report under them from
+    one that was counted, so it is refused.
+    """
+    result: list[Verdict] = []
+    for report in reports:
+        if report.version <= forgotten:
+            result.append("expired-version")
+        else:
+            result.append("counted" if counted.get(report.id) is report else "duplicate")
+    return result
+
+
+def not_counted(result: Sequence[Verdict], refused: Mapping[str, int]) -> Counter[str]:
+    """Return how many reports were not counted, by cause, with those ``refused`` before."""
+    causes: Counter[str] = Counter(result)
+    del causes["counted"]
+    causes.update(refused)
+    return causes
+
+
+def added(reports: Sequence[Admitted]) -> dict[tuple[int, int], tuple[int, IntArray]]:
+    """Return, by (version, assignment) in order, how many reports there are and their sum."""
+    groups: dict[tuple[int, int], list[Admitted]] = {}
+    for report in reports:
+        groups.setdefault((report.version, report.assignment), []).append(report)
+    return {
+        place: (
+            len(group),
+            group[0].alphabet.total(
+                [report.values for report in group], [report.table for report in group]
+            ),
+        )
+        for place, group in sorted(groups.items())
+    }

@@ -1,0 +1,55 @@
+"""Which tables a database must have, and what to do with one that has others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
+
+from ldprl.errors import InputError
+from ldprl.protocol.deployment import Deployment
+from ldprl.service.database.protocol import check_same
+
+SCHEMA = 1
+"""Version of the tables. Databases from before it was written down say 0, and have the same."""
+_COLUMNS = {
+    "meta": {"deployment", "secret", "paused", "plan_wanted", "forgotten"},
+    "plans": {"version", "users", "sums_digest", "published_hour", "assignments"},
+    "sums": {"version", "assignment", "users", "tally"},
+    "ids": {"version"},
+    "outcomes": {"name", "count"},
+}
+
+
+def is_new(found: Mapping[str, Set[str]], schema: int, place: str) -> bool:
+    """Say whether the tables are still to be made; refuse a database that is not whole.
+
+    ``found`` has the columns of each table. A table that is missing beside others was lost, and
+    making it again would count reports twice or forget them.
+    """
+    ours = {name: columns for name, columns in found.items() if name in _COLUMNS}
+    if not ours and schema == 0:
+        return True
+    if schema not in (0, SCHEMA):
+        expected = f"tables of version {SCHEMA}, not {schema}: another version of ldprl made them"
+        raise InputError("database", place, expected)
+    for name, columns in _COLUMNS.items():
+        missing = sorted(columns - ours.get(name, set()))
+        if missing:
+            expected = f"a whole database: the table {name!r} has no {', '.join(missing)}"
+            raise InputError("database", place, expected)
+    return False
+
+
+def claimed(rows: Sequence[Sequence[Any]], deployment: Deployment, place: str) -> bytes:
+    """Return the secret of a database, whose ``meta`` is given, if it holds ``deployment``."""
+    try:
+        ((text, secret),) = rows
+        kept = json.loads(text)
+        if not isinstance(kept, dict) or not isinstance(secret, bytes) or len(secret) != 32:
+            raise ValueError
+    except (ValueError, TypeError, RecursionError):
+        expected = "a whole database: its table 'meta' cannot be read"
+        raise InputError("database", place, expected) from None
+    check_same(deployment, kept)
+    return secret
