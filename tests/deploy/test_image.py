@@ -77,7 +77,7 @@ def service(variables: dict[str, str], tmp_path: Path) -> Iterator[subprocess.Po
     """The image's command."""
     (tmp_path / "deployment.toml").write_text(TEMPLATE, encoding="utf-8")
     line = json.loads(instructions(FINAL, "ENTRYPOINT")[0]) + json.loads(
-        instructions(FINAL, "CMD")[-1]
+        instructions(FINAL, "CMD")[0]
     )
     moved = [part.replace("/etc/ldprl/", f"{tmp_path}/") for part in line]
     with (tmp_path / "log").open("wb") as log:
@@ -90,14 +90,14 @@ def service(variables: dict[str, str], tmp_path: Path) -> Iterator[subprocess.Po
 def test_the_command_serves_and_the_health_check_sees_it(
     service: subprocess.Popen[bytes], variables: dict[str, str], tmp_path: Path
 ) -> None:
-    health = json.loads(instructions(FINAL, "CMD")[0])
+    health = json.loads(instructions(FINAL, "HEALTHCHECK")[0].partition(" CMD ")[2])
 
     def healthy() -> bool:
         done = subprocess.run(health, env=variables, capture_output=True, check=False)
         return done.returncode == 0
 
     assert not healthy()
-    deadline = time.monotonic() + 400
+    deadline = time.monotonic() + 180
     while not healthy():
         assert service.poll() is None, (tmp_path / "log").read_text()
         assert time.monotonic() < deadline

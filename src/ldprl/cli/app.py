@@ -14,6 +14,7 @@ import ldprl
 from ldprl.cli.advise import advise
 from ldprl.cli.amplify import amplify
 from ldprl.cli.audit import audit
+from ldprl.cli.backup import backup, restore
 from ldprl.cli.bounds import bounds
 from ldprl.cli.deployment import deployment
 from ldprl.cli.doctor import doctor
@@ -135,6 +136,8 @@ _add(
     "serve --deployment clinic.toml --database postgresql://ldprl@localhost/clinic --workers 4",
 )
 _add(_SERVE, simulate_users, "simulate-users http://127.0.0.1:8000 --users 1e4 --mdp demo")
+_add(_SERVE, backup, "backup clinic.backup --database postgresql://ldprl@localhost/clinic")
+_add(_SERVE, restore, "restore clinic.backup --database sqlite:///clinic.sqlite")
 _add(_SERVE, admin_token, "admin-token --json")
 _add(_LIST, mechanisms, "mechanisms --json")
 _add(_LIST, learners, "learners --json")

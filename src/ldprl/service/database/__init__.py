@@ -17,15 +17,23 @@ def open_database(url: str, deployment: Deployment) -> Database:
     deployment
         What to serve. If the database holds another deployment, it is refused.
     """
-    kind, separator, path = url.partition("://")
-    if kind == "sqlite" and separator and len(path) > 1 and path[0] == "/":
+    path = path_of(url)
+    if path is not None:
         from ldprl.service.database.sqlite import SqliteDatabase
 
-        return SqliteDatabase(path[1:], deployment)
-    if kind in ("postgresql", "postgres") and separator:
-        from ldprl.service.database.postgres import PostgresDatabase
+        return SqliteDatabase(path, deployment)
+    from ldprl.service.database.postgres import PostgresDatabase
 
-        return PostgresDatabase(url, deployment)
+    return PostgresDatabase(url, deployment)
+
+
+def path_of(url: str) -> str | None:
+    """Return the path of an SQLite database's file, or None for PostgreSQL."""
+    kind, separator, path = url.partition("://")
+    if kind == "sqlite" and separator and len(path) > 1 and path[0] == "/":
+        return path[1:]
+    if kind in ("postgresql", "postgres") and separator:
+        return None
     raise InputError(
         "database", without_password(url), "sqlite:///PATH or postgresql://USER@HOST/NAME"
     )

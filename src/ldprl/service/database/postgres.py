@@ -28,7 +28,7 @@ from ldprl.service.database.protocol import (
 from ldprl.service.database.schema import SCHEMA, claimed, is_new
 from ldprl.shape import IntArray
 
-_TABLES = """
+TABLES = """
 CREATE TABLE meta (
   one BOOLEAN PRIMARY KEY CHECK (one), deployment TEXT NOT NULL, secret BYTEA NOT NULL,
   paused BOOLEAN NOT NULL, plan_wanted BIGINT NOT NULL, forgotten BIGINT NOT NULL,
@@ -71,7 +71,7 @@ _FOUND = (
     "SELECT table_name, array_agg(column_name::text) FROM information_schema.columns "
     "WHERE table_schema = current_schema() GROUP BY table_name"
 )
-_SETUP_LOCK, _PLANNER_LOCK, _FORGET_LOCK = (0x6C647072_6C000000 + i for i in (1, 2, 3))
+SETUP_LOCK, _PLANNER_LOCK, _FORGET_LOCK = (0x6C647072_6C000000 + i for i in (1, 2, 3))
 _LONGEST_BACKOFF = 2.0
 
 
@@ -84,7 +84,7 @@ class PostgresDatabase:
         self._leader: psycopg.Connection[Any] | None = None
         try:
             with self._planning.transaction() as session:
-                session.execute("SELECT pg_advisory_xact_lock(%s)", (_SETUP_LOCK,))
+                session.execute("SELECT pg_advisory_xact_lock(%s)", (SETUP_LOCK,))
                 self.secret = _claim(session, deployment, without_password(url))
         except psycopg.Error as error:
             self.close()
@@ -236,7 +236,7 @@ def _claim(session: psycopg.Connection[Any], deployment: Deployment, place: str)
         session.execute("ALTER TABLE meta ADD COLUMN schema INTEGER NOT NULL DEFAULT 0")
     row = session.execute("SELECT schema FROM meta").fetchone() if "meta" in found else None
     if is_new(found, row[0] if row else 0, place):
-        session.execute(_TABLES)
+        session.execute(TABLES)
         secret = secrets.token_bytes(32)
         text = json.dumps(deployment.document, ensure_ascii=False)
         new = "INSERT INTO meta VALUES (true, %s, %s, false, 0, 0, %s)"

@@ -21,7 +21,7 @@ from ldprl.service.database.protocol import Admitted, ServiceState, StoredPlan, 
 from ldprl.service.database.schema import SCHEMA, claimed, is_new
 from ldprl.shape import IntArray
 
-_TABLES = """
+TABLES = """
 CREATE TABLE meta (
   deployment TEXT NOT NULL, secret BLOB NOT NULL, paused INTEGER NOT NULL,
   plan_wanted INTEGER NOT NULL, forgotten INTEGER NOT NULL);
@@ -83,15 +83,9 @@ class SqliteDatabase:
     def _claim(self, deployment: Deployment) -> bytes:
         """Make the tables of a new database, or check an old one; return the secret."""
         with self._transaction() as writer:
-            found = {
-                name: {row[1] for row in writer.execute(f'PRAGMA table_info("{name}")')}
-                for (name,) in writer.execute(
-                    "SELECT name FROM sqlite_schema WHERE type = 'table'"
-                ).fetchall()
-            }
             (schema,) = writer.execute("PRAGMA user_version").fetchone()
-            if is_new(found, schema, self._file.path):
-                for statement in _TABLES.split(";"):
+            if is_new(columns_of(writer), schema, self._file.path):
+                for statement in TABLES.split(";"):
                     writer.execute(statement)
                 secret = secrets.token_bytes(32)
                 text = json.dumps(deployment.document, ensure_ascii=False)
@@ -232,6 +226,15 @@ class SqliteDatabase:
             finally:
                 with contextlib.suppress(sqlite3.Error):
                     self._reader.execute("ROLLBACK")
+
+
+def columns_of(connection: sqlite3.Connection) -> dict[str, set[str]]:
+    """Return the columns of each table."""
+    tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    return {
+        name: {row[1] for row in connection.execute(f'PRAGMA table_info("{name}")')}
+        for (name,) in tables
+    }
 
 
 def _delayed(error: sqlite3.Error) -> DelayedError:
