@@ -100,7 +100,7 @@ def test_interrupted_run_goes_on_where_it_stopped(
     assert "Traceback" not in message
     if how == signal.SIGINT:
         assert code == 130
-        assert "the same command goes on from there" in message
+        assert "the same command continues" in message
     else:
         assert code == -how
     before = finished(out)

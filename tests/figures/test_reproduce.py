@@ -210,5 +210,5 @@ def test_ctrl_c_says_how_to_go_on(
     monkeypatch.setattr(Laboratory, "simulate", interrupted)
     found = run("reproduce psrl --episodes 100 --runs 1 --out", str(tmp_path / "x"))
     assert found.code == 130
-    assert "the same command goes on from there" in found.err
+    assert "the same command continues" in found.err
     assert "Traceback" not in found.err

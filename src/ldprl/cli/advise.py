@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import Json
+from ldprl.cli.options import ACTIONS, HORIZON, STATES, Json
 from ldprl.cli.show import number, show_json, show_line, show_table
 from ldprl.errors import InputError
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 def advise(
     users: Annotated[str, typer.Option(metavar="N", help="Users, one episode each, such as 1e6.")],
-    states: Annotated[str | None, typer.Option(metavar="S", help="Number of states.")] = None,
-    actions: Annotated[str | None, typer.Option(metavar="A", help="Number of actions.")] = None,
-    horizon: Annotated[str | None, typer.Option(metavar="H", help="Steps in an episode.")] = None,
+    states: Annotated[str | None, STATES] = None,
+    actions: Annotated[str | None, ACTIONS] = None,
+    horizon: Annotated[str | None, HORIZON] = None,
     mdp: Annotated[
         str | None,
         typer.Option(

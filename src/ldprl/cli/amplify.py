@@ -11,7 +11,7 @@ import typer
 
 from ldprl.cli.completion import mechanism_names
 from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import Json
+from ldprl.cli.options import ACTIONS, HORIZON, STATES, Json
 from ldprl.cli.show import show_json, show_line
 from ldprl.errors import InputError
 
@@ -40,9 +40,9 @@ def amplify(
             autocompletion=mechanism_names,
         ),
     ] = None,
-    states: Annotated[str | None, typer.Option(metavar="S", help="Number of states.")] = None,
-    actions: Annotated[str | None, typer.Option(metavar="A", help="Number of actions.")] = None,
-    horizon: Annotated[str | None, typer.Option(metavar="H", help="Steps in an episode.")] = None,
+    states: Annotated[str | None, STATES] = None,
+    actions: Annotated[str | None, ACTIONS] = None,
+    horizon: Annotated[str | None, HORIZON] = None,
     participations: Annotated[
         str, typer.Option(metavar="N", help="Also say what a user who takes part so often has.")
     ] = "1",

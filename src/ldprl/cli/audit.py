@@ -9,7 +9,7 @@ import typer
 from ldprl.cli.completion import mechanism_names
 from ldprl.cli.names import private_mechanisms
 from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import ConstantsName, Json
+from ldprl.cli.options import ACTIONS, HORIZON, STATES, ConstantsName, Json
 from ldprl.cli.show import show_json, show_line, show_table
 from ldprl.errors import InputError
 
@@ -28,9 +28,9 @@ def audit(
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Attack every mechanism.")] = False,
-    states: Annotated[str, typer.Option(metavar="S", help="Number of states.")] = "2",
-    actions: Annotated[str, typer.Option(metavar="A", help="Number of actions.")] = "2",
-    horizon: Annotated[str, typer.Option(metavar="H", help="Steps in an episode.")] = "2",
+    states: Annotated[str, STATES] = "2",
+    actions: Annotated[str, ACTIONS] = "2",
+    horizon: Annotated[str, HORIZON] = "2",
     epsilon: Annotated[
         str, typer.Option(metavar="E", help="ε > 0 claimed for the whole trajectory.")
     ] = "1",

@@ -11,7 +11,16 @@ import typer
 from ldprl.cli.completion import mechanism_names
 from ldprl.cli.instance import instance_bounds, show_instance
 from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import Alpha, ConstantsName, Episodes, FailureProbability, Json
+from ldprl.cli.options import (
+    ACTIONS,
+    HORIZON,
+    STATES,
+    Alpha,
+    ConstantsName,
+    Episodes,
+    FailureProbability,
+    Json,
+)
 from ldprl.cli.show import number, show_json, show_line, show_table
 from ldprl.errors import InputError, one_of, probability
 
@@ -23,9 +32,9 @@ if TYPE_CHECKING:
 def bounds(
     episodes: Episodes,
     epsilon: Annotated[str, typer.Option(metavar="E", help="ε > 0 of the whole trajectory.")],
-    states: Annotated[str | None, typer.Option(metavar="S", help="Number of states.")] = None,
-    actions: Annotated[str | None, typer.Option(metavar="A", help="Number of actions.")] = None,
-    horizon: Annotated[str | None, typer.Option(metavar="H", help="Steps in an episode.")] = None,
+    states: Annotated[str | None, STATES] = None,
+    actions: Annotated[str | None, ACTIONS] = None,
+    horizon: Annotated[str | None, HORIZON] = None,
     mdp: Annotated[
         str | None,
         typer.Option(

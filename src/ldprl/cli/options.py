@@ -8,6 +8,9 @@ import typer
 
 from ldprl.cli.completion import constants_names
 
+STATES = typer.Option(metavar="S", help="Number of states.")
+ACTIONS = typer.Option(metavar="A", help="Number of actions.")
+HORIZON = typer.Option(metavar="H", help="Steps in an episode.")
 Epsilon = Annotated[
     str | None,
     typer.Option(metavar="E", help="ε > 0 of the whole trajectory; a private mechanism needs it."),

@@ -9,7 +9,7 @@ import typer
 
 from ldprl.cli.names import private_mechanisms
 from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import ConstantsName, Json
+from ldprl.cli.options import ACTIONS, HORIZON, STATES, ConstantsName, Json
 from ldprl.cli.show import show_json, show_table
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ def profile(
     epsilon: Annotated[
         str, typer.Option(metavar="E", help="ε > 0 that every mechanism is built for.")
     ],
-    states: Annotated[str, typer.Option(metavar="S", help="Number of states.")] = "2",
-    actions: Annotated[str, typer.Option(metavar="A", help="Number of actions.")] = "2",
-    horizon: Annotated[str, typer.Option(metavar="H", help="Steps in an episode.")] = "2",
+    states: Annotated[str, STATES] = "2",
+    actions: Annotated[str, ACTIONS] = "2",
+    horizon: Annotated[str, HORIZON] = "2",
     delta: Annotated[
         str, typer.Option(metavar="D", help="δ in (0, 1), for mechanisms that have one.")
     ] = "0.1",

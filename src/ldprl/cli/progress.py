@@ -6,8 +6,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
+import typer
 
 from ldprl.simulation.schedule import Schedule
 
@@ -74,3 +76,22 @@ def plans_until(schedule: Schedule, episodes: int) -> tuple[list[float], list[fl
     sizes = np.array([schedule(int(users)) for users in points[:-1]])
     plans = np.concatenate([[0.0], np.cumsum(np.diff(points) / sizes)])
     return points.tolist(), plans.tolist()
+
+
+@contextmanager
+def resumable(things: str, out: Path) -> Iterator[None]:
+    """Turn what stops a run into an exit code, and say where finished ``things`` are kept."""
+    from ldprl.experiments.cells import StoppedError
+
+    try:
+        yield
+    except (StoppedError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        code = 1
+    except KeyboardInterrupt:
+        code = 130
+    else:
+        return
+    if out.is_dir():
+        print(f"finished {things} are in {out}; the same command continues", file=sys.stderr)
+    raise typer.Exit(code) from None

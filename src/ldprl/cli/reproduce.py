@@ -14,6 +14,7 @@ import typer
 
 from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import Json
+from ldprl.cli.progress import resumable
 from ldprl.cli.show import show_json
 from ldprl.errors import InputError
 from ldprl.figures.gallery import figure_names
@@ -64,7 +65,6 @@ def reproduce(
     DIR gets pictures (PNG and SVG), their data (Parquet) and report.html, which needs nothing
     else. Finished curves are kept: after Ctrl-C the same command continues.
     """
-    from ldprl.experiments.cells import StoppedError
     from ldprl.figures.gallery import figure_named
     from ldprl.figures.reproduce import reproduce as make
     from ldprl.figures.settings import Settings
@@ -87,24 +87,12 @@ def reproduce(
         given = sorted({decimal("epsilons", text) for text in epsilons.split(",")})
         settings = replace(settings, epsilons=tuple(given))
     processes = None if workers is None else count("workers", workers, at_most=10**4)
-    try:
-        with _progress() as progress:
-            report = make(chosen, settings, out, workers=processes, progress=progress)
-    except (StoppedError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        _say_what_next(out)
-        raise typer.Exit(1) from None
-    except KeyboardInterrupt:
-        _say_what_next(out)
-        raise typer.Exit(130) from None
+    with resumable("curves", out), _progress() as progress:
+        report = make(chosen, settings, out, workers=processes, progress=progress)
     if as_json:
         show_json({"report": str(report)})
     else:
         print(report)
-
-
-def _say_what_next(out: Path) -> None:
-    print(f"finished curves are in {out}; the same command goes on from there", file=sys.stderr)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import typer
 
 from ldprl.cli.completion import mechanism_names
 from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import ConstantsName, Delta, Epsilon, Json
+from ldprl.cli.options import ACTIONS, HORIZON, STATES, ConstantsName, Delta, Epsilon, Json
 from ldprl.cli.show import show_json
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ def statement(
             autocompletion=mechanism_names,
         ),
     ],
-    states: Annotated[str, typer.Option(metavar="S", help="Number of states.")],
-    actions: Annotated[str, typer.Option(metavar="A", help="Number of actions.")],
-    horizon: Annotated[str, typer.Option(metavar="H", help="Steps in an episode.")],
+    states: Annotated[str, STATES],
+    actions: Annotated[str, ACTIONS],
+    horizon: Annotated[str, HORIZON],
     epsilon: Epsilon = None,
     delta: Delta = "0",
     constants: ConstantsName = "sound",
