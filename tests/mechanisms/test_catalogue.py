@@ -1,4 +1,4 @@
-"""Parameters that make no sense are refused by name, and so is noise that a client must not use."""
+"""Parameters and warnings of every mechanism in the catalogue."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from ldprl import (
 )
 from ldprl.mechanisms.sampling import SeededSourceForTests, SystemSource
 from tests.mechanisms.mechanisms import PRIVATE
+from tests.mechanisms.users import built
 
 SHAPE = Shape(2, 2, 2)
 LIVED = Trajectory([0, 1], [1, 0], [0.3, 0.9])
@@ -96,3 +97,30 @@ def test_the_smallest_problems_work(name: str, shape: Shape) -> None:
     report = mechanism.privatize(lived, ASSIGNMENT, SeededSourceForTests(0))
     assignment = Assignment([[0] * shape.states] * shape.horizon)  # type: ignore[arg-type]
     assert mechanism.decode(report, 1, assignment).users == 1
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.2, 1.0, 2.0, 5.0, 5.6, 6.0, 20.0])
+@pytest.mark.parametrize("kind", [Gaussian, BoundedNoise])
+def test_warns_exactly_where_the_claim_fails(
+    kind: type[Gaussian] | type[BoundedNoise], epsilon: float
+) -> None:
+    exact, warned = built(lambda: kind(SHAPE, epsilon, 0.1, constants="paper"))
+    assert warned == (exact > 0.1)
+
+
+def test_both_sides_of_the_claim_are_among_those_tested() -> None:
+    for kind in (Gaussian, BoundedNoise):
+        outcomes = {
+            built(lambda: kind(SHAPE, epsilon, 0.1, constants="paper"))[1]  # noqa: B023
+            for epsilon in (0.05, 20.0)
+        }
+        assert outcomes == {False, True}
+
+
+def test_sound_and_pure_constants_never_warn() -> None:
+    for constants in ("sound", "paper"):
+        for pure in (Laplace, RandomizedResponse):
+            assert built(lambda: pure(SHAPE, 20.0, constants=constants)) == (0.0, False)  # noqa: B023
+    for kind in (Gaussian, BoundedNoise):
+        assert built(lambda: kind(SHAPE, 20.0, 0.1)) == (0.1, False)  # noqa: B023
+    assert built(lambda: Shuffle(SHAPE, 20.0)) == (0.0, False)

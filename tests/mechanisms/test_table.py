@@ -1,9 +1,6 @@
-"""Noise that is just enough: the concentrated pair is the worst, and no less noise would do."""
+"""Tables of noise: the two users that are worst, and tables that are too wide."""
 
 from __future__ import annotations
-
-import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,27 +12,11 @@ from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.sensitivity import Block
 from ldprl.mechanisms.table import NoiseTable, tables_delta
 from ldprl.shape import IntArray
+from tests.mechanisms.layouts import LAYOUTS
 from tests.mechanisms.trajectories import differences
+from tests.mechanisms.users import gaussian_tables
 
-LAYOUTS = [
-    Layout(Shape(2, 2, 2)),
-    Layout(Shape(2, 2, 2), squares=True),
-    Layout(Shape(2, 1, 3), resolution=2),
-    Layout(Shape(1, 1, 3)),
-    Layout(Shape(2, 1, 3, step_dependent=True)),
-    Layout(Shape(1, 2, 2, step_dependent=True), squares=True),
-]
 Tables = dict[Block, NoiseTable]
-
-
-def gaussian_tables(layout: Layout, variance: float) -> Tables:
-    def table(unit: int) -> NoiseTable:
-        reach = math.ceil(9 * unit * math.sqrt(variance)) + 1
-        points = np.arange(-reach, reach + 1, dtype=np.float64)
-        return NoiseTable(np.exp(-(points**2) / (2 * variance * unit**2)))
-
-    noise = table(1)
-    return {"rewards": table(layout.resolution or 1), "visits": noise, "transitions": noise}
 
 
 def delta_of_gap(layout: Layout, tables: Tables, gap: IntArray, epsilon: float) -> float:
@@ -98,57 +79,6 @@ def test_the_concentrated_pair_need_not_be_the_worst_without_log_concavity() -> 
     assert max(delta_of_gap(layout, tables, gap, 1.0) for gap in patterns(layout)) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "delta", "resolution"),
-    [(20.0, 0.1, 1), (20.0, 1e-9, 4), (2.0, 0.5, 4), (0.2, 1e-6, 1), (0.05, 1e-6, 4)],
-)
-def test_bounded_noise_tables_are_exactly_log_concave(
-    epsilon: float, delta: float, resolution: int
-) -> None:
-    mechanism = BoundedNoise(Shape(2, 2, 2), epsilon, delta, resolution=resolution)
-    for table in mechanism.tables.values():
-        weights = [int(weight) for weight in table.weights]
-        assert weights == weights[::-1]
-        assert all(
-            b * b >= a * c for a, b, c in zip(weights, weights[1:], weights[2:], strict=False)
-        )
-        assert 0 < sum(weights) == int(table.weights.sum()) < 2**63
-        assert table.pmf.min() > 0
-
-
 def test_noise_too_wide_for_exact_weights_is_refused() -> None:
     with pytest.raises(InputError, match="epsilon"):
         BoundedNoise(Shape(2, 2, 20), 0.01, 1e-6)
-
-
-@pytest.mark.parametrize("layout", [LAYOUTS[1], LAYOUTS[2], LAYOUTS[5]], ids=str)
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 0.1), (1.0, 1e-6), (20.0, 0.1)])
-def test_gaussian_noise_is_enough_and_no_more(layout: Layout, epsilon: float, delta: float) -> None:
-    mechanism = Gaussian(
-        layout.shape, epsilon, delta, squares=layout.squares, resolution=layout.resolution or 1
-    )
-    variance = float(mechanism.variance)
-    assert tables_delta(layout, gaussian_tables(layout, variance), epsilon) <= delta
-    assert tables_delta(layout, gaussian_tables(layout, 0.998**2 * variance), epsilon) > delta
-
-
-@pytest.mark.parametrize("layout", [LAYOUTS[1], LAYOUTS[2], LAYOUTS[5]], ids=str)
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 0.1), (1.0, 1e-6), (20.0, 0.1)])
-def test_bounded_noise_is_enough_and_no_more(layout: Layout, epsilon: float, delta: float) -> None:
-    radius = _least_radius(layout, epsilon, delta)
-    assert tables_delta(layout, _sound_tables(layout, radius), epsilon) <= delta
-    assert tables_delta(layout, _sound_tables(layout, 0.998 * radius), epsilon) > delta
-
-
-def test_gaussian_noise_is_near_the_analytic_gaussians() -> None:
-    """σ = 9.75, 3.11 and 0.80 at ε = 0.2, 2, 20 (S = A = H = 2, δ = 0.1)."""
-    for epsilon, sigma in ((0.2, 9.75), (2.0, 3.11), (20.0, 0.80)):
-        assert Gaussian(Shape(2, 2, 2), epsilon, 0.1).sigma == pytest.approx(sigma, rel=2e-3)
-
-
-def test_a_delta_that_cannot_be_computed_is_refused() -> None:
-    with pytest.raises(InputError, match="delta"):
-        Gaussian(Shape(2, 2, 2), 1.0, 1e-13)
-    with pytest.raises(InputError, match="delta"):
-        BoundedNoise(Shape(2, 2, 2), 1.0, 1e-10)
-    assert Gaussian(Shape(2, 2, 2), 1.0, 1e-12).variance > Fraction(27**2)

@@ -1,22 +1,29 @@
-"""Pure ε-LDP, computed: no report of any two users is e^ε times likelier under one of them."""
+"""Counters of users, exact comparisons and constructions, for the tests of several mechanisms."""
 
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 
-from ldprl import Laplace, RandomizedResponse, Shape, Shuffle, Trajectory
+from ldprl import (
+    PrivacyWarning,
+    Shape,
+    Trajectory,
+)
 from ldprl.mechanisms.bits import BitMechanism
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.mechanism import Constants
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sensitivity import Block
+from ldprl.mechanisms.table import NoiseTable
 from ldprl.shape import IntArray
 
 SHAPES = st.builds(
@@ -74,49 +81,6 @@ def at_most_epsilon(ratio: Fraction, epsilon: float) -> bool:
         return Decimal(ratio.numerator) <= Decimal(ratio.denominator) * Decimal(repr(epsilon)).exp()
 
 
-# Laplace: P(x) ∝ e^{−|x|/(b·unit)}, so the log-ratio of any report is at most Σ|x − x'|/(b·unit).
-
-
-def laplace_loss(mechanism: Laplace, one: IntArray, other: IntArray) -> Fraction:
-    units = mechanism.layout.units()
-    gaps = np.abs(one - other)
-    return (
-        sum(
-            (Fraction(gap, unit) for gap, unit in zip(gaps.tolist(), units.tolist(), strict=True)),
-            start=Fraction(0),
-        )
-        / mechanism.scale
-    )
-
-
-@EXAMPLES
-@given(st.data(), SHAPES, EPSILONS, st.booleans(), st.sampled_from([1, 4]))
-def test_laplace(
-    data: st.DataObject, shape: Shape, epsilon: float, squares: bool, resolution: int
-) -> None:
-    mechanism = Laplace(shape, epsilon, squares=squares, resolution=resolution)
-    one, other = data.draw(counters(mechanism.layout)), data.draw(counters(mechanism.layout))
-    limit = Fraction(repr(epsilon))
-    assert laplace_loss(mechanism, one, other) <= limit
-    assert laplace_loss(mechanism, *worst_pair(mechanism.layout)) == limit
-    assert mechanism.guarantee.epsilon == epsilon
-    assert mechanism.guarantee.delta == 0
-
-
-@EXAMPLES
-@given(st.data(), SHAPES, EPSILONS, st.booleans())
-def test_the_papers_laplace_scale_is_enough_too(
-    data: st.DataObject, shape: Shape, epsilon: float, squares: bool
-) -> None:
-    mechanism = Laplace(shape, epsilon, constants="paper", squares=squares)
-    layout = Layout(shape, squares)
-    one, other = data.draw(counters(layout)), data.draw(counters(layout))
-    assert laplace_loss(mechanism, one, other) <= Fraction(repr(epsilon))
-
-
-# Bits: the report of a counter with n bits, x of them set, is Bin(x, 1 − q) + Bin(n − x, q).
-
-
 @lru_cache(maxsize=4096)
 def worst_ratio(threshold: int, bits: int, one: int, other: int) -> Fraction:
     """Return max_j P(j | one)/P(j | other), in rationals."""
@@ -148,24 +112,6 @@ def bits_ratio(mechanism: BitMechanism, one: IntArray, other: IntArray) -> Fract
     )
 
 
-@EXAMPLES
-@given(st.data(), SHAPES, EPSILONS, st.booleans(), st.sampled_from(["sound", "paper"]))
-def test_randomized_response(
-    data: st.DataObject, shape: Shape, epsilon: float, squares: bool, constants: Constants
-) -> None:
-    mechanism = RandomizedResponse(shape, epsilon, squares=squares, constants=constants)
-    check_bits(data, mechanism, epsilon)
-
-
-@EXAMPLES
-@given(st.data(), SHAPES, EPSILONS, st.booleans(), st.sampled_from([1, 3]))
-def test_shuffle(
-    data: st.DataObject, shape: Shape, epsilon: float, squares: bool, reward_bits: int
-) -> None:
-    mechanism = Shuffle(shape, epsilon, squares=squares, reward_bits=reward_bits)
-    check_bits(data, mechanism, epsilon)
-
-
 def check_bits(data: st.DataObject, mechanism: BitMechanism, epsilon: float) -> None:
     one, other = data.draw(counters(mechanism.layout)), data.draw(counters(mechanism.layout))
     assert np.all(one <= mechanism.bits)
@@ -176,8 +122,19 @@ def check_bits(data: st.DataObject, mechanism: BitMechanism, epsilon: float) -> 
         assert not at_most_epsilon(worst * Fraction(1001, 1000), epsilon)
 
 
-@pytest.mark.filterwarnings("ignore::ldprl.PrivacyWarning")
-def test_the_papers_shuffle_randomizer_is_caught() -> None:
-    """The mutant: ε₀ = ε/H, as "roughly Hε₀" suggests, exceeds e^ε."""
-    mechanism = Shuffle(Shape(2, 2, 2), 1.0, constants="paper")
-    assert not at_most_epsilon(bits_ratio(mechanism, *worst_pair(mechanism.layout)), 1.0)
+def built(build: Callable[[], Mechanism]) -> tuple[float, bool]:
+    """Return the exact δ of a mechanism, and whether its construction warned."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mechanism = build()
+    return mechanism.guarantee.delta, any(w.category is PrivacyWarning for w in caught)
+
+
+def gaussian_tables(layout: Layout, variance: float) -> dict[Block, NoiseTable]:
+    def table(unit: int) -> NoiseTable:
+        reach = math.ceil(9 * unit * math.sqrt(variance)) + 1
+        points = np.arange(-reach, reach + 1, dtype=np.float64)
+        return NoiseTable(np.exp(-(points**2) / (2 * variance * unit**2)))
+
+    noise = table(1)
+    return {"rewards": table(layout.resolution or 1), "visits": noise, "transitions": noise}
