@@ -25,7 +25,7 @@ from .test_schema import execute
         ("DELETE FROM plans WHERE version = 1", "the plans [2]"),
         ("DELETE FROM sums WHERE version = 2", "version 2, assignment 0, is lost"),
         ("UPDATE plans SET assignments = '[{'", "version 1 cannot be read"),
-        ("UPDATE plans SET assignments = '[]'", "is lost or foreign"),
+        ("UPDATE plans SET assignments = '[]'", "version 1 cannot be read"),
         ("UPDATE plans SET assignments = '[{\"share\": 1}]'", "version 1 cannot be read"),
         (f"UPDATE plans SET assignments = '{'[' * 50_000}'", "version 1 cannot be read"),
     ],
