@@ -15,7 +15,7 @@ import pytest
 from ldprl.service.causes import DelayedError
 from ldprl.service.committer import Committer
 from ldprl.service.http_protocol import HEADER_SECONDS
-from ldprl.service.limits import Gate, Limits
+from ldprl.service.limits import Gate, Limits, address_key
 from ldprl.service.metrics import Metrics
 
 from .conftest import DEPLOYMENT, StartServer
@@ -56,12 +56,38 @@ def test_addresses_are_kept_in_bounded_memory() -> None:
     assert len(gate._buckets) <= 65_536
 
 
-def test_no_more_than_so_many_requests_at_once() -> None:
+def test_no_more_than_so_many_requests_are_worked_on_at_once() -> None:
     gate = Gate(Limits(requests=1))
-    with gate.enter(scope()), pytest.raises(DelayedError, match="overloaded"), gate.enter(scope()):
+    with gate.work(), pytest.raises(DelayedError, match="overloaded"), gate.work():
         pass
-    with gate.enter(scope()):
+    with gate.work():
         pass
+
+
+def test_an_address_has_so_many_requests_at_once_and_leaves_room_for_others() -> None:
+    gate = Gate(Limits(per_address=2))
+    with contextlib.ExitStack() as held:
+        for address in ("10.0.0.1", "10.0.0.1", "10.0.0.2"):
+            held.enter_context(gate.enter(scope(address)))
+        with pytest.raises(DelayedError, match="rate-limited"):
+            held.enter_context(gate.enter(scope()))
+    with gate.enter(scope()), gate.enter(scope()):
+        pass
+    assert not gate._by_address
+
+
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("2001:db8:1:2::1", "2001:db8:1:2::"),
+        ("::ffff:10.0.0.1", "10.0.0.1"),
+        ("not: an address", "not: an address"),
+    ],
+)
+def test_what_counts_as_one_address(address: str, key: str) -> None:
+    assert address_key(address) == key
 
 
 def test_bodies_together_are_bounded_and_let_go_of() -> None:

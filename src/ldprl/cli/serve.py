@@ -32,8 +32,19 @@ def serve(
     ] = "1",
     rate_limit: Annotated[
         str,
-        typer.Option(metavar="N", help="Requests a second from one address; 0 for no limit."),
+        typer.Option(
+            metavar="N",
+            help="Requests a second from one address; 0 turns all limits by address off.",
+        ),
     ] = "1000",
+    proxy: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="Addresses or networks of proxies, with commas; X-Forwarded-For is believed from "
+            "them alone.",
+        ),
+    ] = "",
     body_seconds: Annotated[
         str, typer.Option(metavar="T", help="How long a request's body may take to arrive.")
     ] = "10",
@@ -65,7 +76,7 @@ def serve(
     from ldprl.errors import InputError, positive
     from ldprl.service.limits import Limits
     from ldprl.service.run import serve as run
-    from ldprl.service.settings import Settings, read_deployment
+    from ldprl.service.settings import Settings, read_deployment, read_proxies
 
     chosen = read_deployment(deployment)
     if admin_token_hash is not None and not re.fullmatch("[0-9a-f]{64}", admin_token_hash):
@@ -77,9 +88,11 @@ def serve(
         database or f"sqlite:///{file}",
         admin_token_hash,
         Limits(
-            rate=count("rate_limit", rate_limit, 0),
+            rate=(rate := count("rate_limit", rate_limit, 0)),
+            per_address=Limits.per_address if rate else 0,
             body_seconds=positive("body_seconds", decimal("body_seconds", body_seconds)),
         ),
+        proxies=read_proxies(proxy),
     )
     run(
         settings,

@@ -64,7 +64,8 @@ class App:
             return None
         with self.service.gate.enter(scope):
             if path != "/v1/reports":
-                await self._routed(scope, receive, send)
+                with self.service.gate.work():
+                    await self._routed(scope, receive, send)
                 return None
             if scope["method"] == "POST":
                 return await self._reports(scope, receive)
@@ -97,7 +98,8 @@ class App:
     async def _reports(self, scope: Scope, receive: Receive) -> Response:
         body = await self.service.gate.read(scope, receive)
         try:
-            status, content = await self.service.intake.take(body)
+            with self.service.gate.work():
+                status, content = await self.service.intake.take(body)
         finally:
             self.service.gate.release(len(body))
         return json_response(content, status)

@@ -1,44 +1,154 @@
-"""A connection that brings no request is hung up on, so that idle ones do not add up."""
+"""uvicorn's HTTP protocol with a bound on everything that a connection can make grow or last."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from typing import ClassVar
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from ldprl.service.limits import Limits, address_key
+
 HEADER_SECONDS = 10.0
+"""How long a request's headers may take, from its first byte or from the connection's start."""
+IDLE_SECONDS = 30.0
+"""How long a connection may go on without a complete request after a response."""
+WRITE_SECONDS = 30.0
+"""How long a client may leave a response unread once the buffers are full."""
+REQUEST_SECONDS = 120.0
+"""How long a request may take from its headers to the end of its response."""
+_SWEEP_SECONDS = 1.0
+_MOST_HEADERS = 100
+_MOST_OVERHEAD = 32 * 2**10
+"""Most bytes in a row that are no part of a body: a request's line and headers, or framing."""
+_MOST_PIPELINED = 8
+
+Network = IPv4Network | IPv6Network
 
 
-class Connection(HttpToolsProtocol):
-    """uvicorn's protocol, with a deadline for a request's headers."""
+class BoundedProtocol(HttpToolsProtocol):
+    """One connection. Its deadline is set by what it has completed, never by bytes that arrive.
 
-    _deadline: asyncio.TimerHandle | None = None
+    A sweep over all connections closes those whose deadline has passed: a request then costs an
+    assignment, and no timer.
+    """
+
+    limits = Limits()
+    proxies: Sequence[Network] = ()
+    by_address: ClassVar[Counter[str]] = Counter()
+    sweeping: ClassVar[set[asyncio.AbstractEventLoop]] = set()
+
+    _deadline = 0.0
+    _request_deadline = 0.0
+    _overhead = 0
+    _in_body = False
+    _address: str | None = None
+
+    @classmethod
+    def bounded_by(cls, limits: Limits, proxies: Sequence[Network]) -> type[BoundedProtocol]:
+        """Return the protocol of one server, with its limits and its own counts."""
+        own = {"limits": limits, "proxies": proxies, "by_address": Counter(), "sweeping": set()}
+        return type("ServerProtocol", (cls,), own)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Expect a request soon."""
+        """Expect a request soon, or turn the connection away."""
         super().connection_made(transport)
-        self._expect_headers()
+        self._deadline = self.loop.time() + HEADER_SECONDS
+        if self.loop not in self.sweeping:
+            self.sweeping.add(self.loop)
+            self._sweep()
+        most, client = self.limits.per_address, self.client
+        if most and client is not None and not self._is_proxy(client[0]):
+            self._address = address_key(client[0])
+            self.by_address[self._address] += 1
+            if self.by_address[self._address] > most:
+                transport.abort()
+        if len(self.connections) > self.limits.connections:
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Make room for another connection."""
+        if self._address is not None:
+            self.by_address[self._address] -= 1
+            if not self.by_address[self._address]:
+                del self.by_address[self._address]
+            self._address = None
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what arrived. Nothing here is logged: anybody can send anything."""
+        if self.transport.is_closing():
+            return
+        self._unset_keepalive_if_required()
+        self._overhead += len(data)
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            # There is nothing to upgrade to, and the request itself has been dispatched.
+            return
+        except httptools.HttpParserError:
+            self.send_400_response("Invalid HTTP request received.")
+            return
+        if self._overhead > _MOST_OVERHEAD:
+            self.send_400_response("Too many bytes of headers.")
 
     def on_message_begin(self) -> None:
         """Expect the rest of a request's headers soon."""
         super().on_message_begin()
-        self._expect_headers()
+        self._in_body = False
+        self._deadline = min(self._deadline, self.loop.time() + HEADER_SECONDS)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; trailers would change a request that is being answered already."""
+        if self._in_body or len(self.headers) >= _MOST_HEADERS:
+            raise ValueError("trailers, or too many headers")
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Let the body have its own time."""
-        self._be_content()
+        """Give body, work and response their own time."""
+        if len(self.pipeline) >= _MOST_PIPELINED:
+            raise ValueError("too many requests before the first response")
+        self._in_body = True
+        self._overhead = 0
+        self._deadline = self._request_deadline = self.loop.time() + REQUEST_SECONDS
         super().on_headers_complete()
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Expect nothing any more."""
-        self._be_content()
-        super().connection_lost(exc)
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body; its framing was worth it."""
+        self._overhead = 0
+        super().on_body(body)
 
-    def _expect_headers(self) -> None:
-        if self._deadline is None:
-            self._deadline = self.loop.call_later(HEADER_SECONDS, self.transport.close)
+    def on_response_complete(self) -> None:
+        """Expect the next request in a while, whatever arrives until then."""
+        waiting = REQUEST_SECONDS if self.pipeline else IDLE_SECONDS
+        self._deadline = self._request_deadline = self.loop.time() + waiting
+        super().on_response_complete()
 
-    def _be_content(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+    def pause_writing(self) -> None:
+        """Expect the client to read soon."""
+        super().pause_writing()
+        self._deadline = min(self._request_deadline, self.loop.time() + WRITE_SECONDS)
+
+    def resume_writing(self) -> None:
+        """Go on with what was left of the request's time."""
+        super().resume_writing()
+        self._deadline = self._request_deadline
+
+    def _sweep(self) -> None:
+        """Hang up on connections whose time is over, unsent bytes or not, and come back."""
+        now = self.loop.time()
+        for one in list(self.connections):
+            if isinstance(one, BoundedProtocol) and now > one._deadline:
+                one.transport.abort()
+        self.loop.call_later(_SWEEP_SECONDS, self._sweep)
+
+    def _is_proxy(self, address: str) -> bool:
+        try:
+            peer = ip_address(address)
+        except ValueError:
+            return False
+        return any(peer in network for network in self.proxies)

@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import math
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
@@ -32,9 +33,13 @@ class Limits:
     held_bytes
         Most bytes of bodies that are held at one time.
     requests
-        Most requests at one time.
+        Most requests that are worked on at one time.
     rate
         Requests a second from one address, over any two seconds; 0 for no limit.
+    per_address
+        Most connections, and most requests at one time, from one address; 0 for no limit.
+    connections
+        Most connections at one time.
     """
 
     body_bytes: int = 4 * 2**20
@@ -42,6 +47,19 @@ class Limits:
     held_bytes: int = 64 * 2**20
     requests: int = 2000
     rate: int = 1000
+    per_address: int = 200
+    connections: int = 10_000
+
+
+def address_key(address: str) -> str:
+    """Return what counts as one address: of IPv6 the first 64 bits, which a single user has."""
+    if ":" not in address:
+        return address
+    try:
+        full = IPv6Address(address)
+    except ValueError:
+        return address
+    return str(full.ipv4_mapped or IPv6Address(int(full) >> 64 << 64))
 
 
 class Gate:
@@ -53,13 +71,32 @@ class Gate:
         self._requests = 0
         self._bytes = 0
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._by_address: Counter[str] = Counter()
 
     @contextlib.contextmanager
     def enter(self, scope: Scope) -> Iterator[None]:
-        """Hold a place for one request, or turn it away."""
+        """Let one request of an address in, or turn it away."""
         client = scope.get("client")
-        if self.limits.rate and client:
-            self._spend(client[0])
+        if client is None or not (self.limits.rate or self.limits.per_address):
+            yield
+            return
+        address = address_key(client[0])
+        if self.limits.rate:
+            self._spend(address)
+        most = self.limits.per_address
+        if most and self._by_address[address] >= most:
+            raise DelayedError("rate-limited", f"at most {most} requests at once")
+        self._by_address[address] += 1
+        try:
+            yield
+        finally:
+            self._by_address[address] -= 1
+            if not self._by_address[address]:
+                del self._by_address[address]
+
+    @contextlib.contextmanager
+    def work(self) -> Iterator[None]:
+        """Hold a place for a request that has arrived whole: slow bodies keep nobody out."""
         if self._requests >= self.limits.requests:
             raise DelayedError("overloaded", f"{self._requests} requests at once")
         self._requests += 1

@@ -8,6 +8,7 @@ import resource
 import signal
 import socket
 import sys
+from ipaddress import ip_network
 
 import uvicorn
 
@@ -15,7 +16,7 @@ from ldprl.errors import InputError
 from ldprl.service.app import App
 from ldprl.service.causes import DelayedError
 from ldprl.service.database.protocol import without_password
-from ldprl.service.http_protocol import Connection
+from ldprl.service.http_protocol import BoundedProtocol
 from ldprl.service.logs import configure_logs
 from ldprl.service.service import Service
 from ldprl.service.settings import Settings
@@ -79,10 +80,14 @@ def _run(service: Service, listening: socket.socket, access_log: bool) -> None:
     # A connection is an open file, and the usual limit is low.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    settings = service.settings
+    networks = [ip_network(proxy) for proxy in settings.proxies]
     config = uvicorn.Config(
         Watch(App(service), service.metrics, access_log),
         loop="uvloop",
-        http=Connection,
+        http=BoundedProtocol.bounded_by(settings.limits, networks),
+        proxy_headers=bool(networks),
+        forwarded_allow_ips=list(settings.proxies),
         ws="none",
         lifespan="on",
         log_config=None,

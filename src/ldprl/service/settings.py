@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from pathlib import Path
 
 from ldprl.errors import InputError
@@ -30,6 +31,9 @@ class Settings:
         What clients may ask.
     queue
         How many reports may wait for a commit.
+    proxies
+        Addresses and networks whose ``X-Forwarded-For`` names the user's address; nobody else's
+        does.
     """
 
     deployment: Deployment
@@ -37,6 +41,7 @@ class Settings:
     admin_token_hash: str | None = None
     limits: Limits = field(default_factory=Limits)
     queue: int = 20_000
+    proxies: tuple[str, ...] = ()
 
 
 def read_deployment(path: Path | None) -> Deployment:
@@ -50,3 +55,15 @@ def read_deployment(path: Path | None) -> Deployment:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError("deployment", str(path), f"valid TOML ({error})") from None
     return Deployment.from_toml(table)
+
+
+def read_proxies(text: str) -> tuple[str, ...]:
+    """Read a list of addresses and networks, separated by commas."""
+    proxies = tuple(part.strip() for part in text.split(",") if part.strip())
+    for proxy in proxies:
+        try:
+            ip_network(proxy)
+        except ValueError:
+            expected = "addresses or networks such as 127.0.0.1,10.0.0.0/8"
+            raise InputError("proxy", proxy, expected) from None
+    return proxies
