@@ -8,20 +8,12 @@ from typing import TYPE_CHECKING, Any
 from ldprl.advice.adviser import Advice
 from ldprl.advice.forecast import Forecast
 from ldprl.advice.pairs import Pair
+from ldprl.figures.names import LEARNERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, which the colour-blind can tell apart.
-_COLOURS = {
-    "ldp-evi": "#d55e00",
-    "ldp-ts": "#009e73",
-    "ldp-obi": "#0072b2",
-    "ldp-psrl": "#cc79a7",
-    "private-ucb-vi": "#56b4e9",
-    "dp-ucbvi": "#e69f00",
-}
 _INK, _QUIET = "#1b1b1b", "#6b6b6b"
 _HIGHEST = 1.3
 _BEFORE = 1000
@@ -78,7 +70,7 @@ def _draw(by_users: Axes, by_epsilon: Axes, advice: Advice, pair: Pair) -> None:
 def _line(
     axes: Axes, places: list[float], rows: list[list[float]], pair: Pair, chosen: bool
 ) -> None:
-    colour = _COLOURS[pair.learner]
+    _, colour = LEARNERS[pair.learner]
     mean = [sum(row) / len(row) for row in rows]
     label = f"{pair.learner},\n{pair.mechanism}"
     axes.plot(places, mean, color=colour, label=label, linewidth=2.6 if chosen else 1.4)

@@ -1,14 +1,17 @@
-"""What learners, mechanisms and kinds of constants are called in pictures, and their colours."""
+"""Titles and colours of learners, mechanisms and kinds of constants, for all pictures.
+
+The colours are Okabe and Ito's, safe for the colour-blind; learners without privacy are grey.
+"""
 
 from __future__ import annotations
 
 LEARNERS = {
     "ldp-obi": ("LDP-OBI", "#0072b2"),
-    "ldp-psrl": ("LDP-PSRL", "#d55e00"),
+    "ldp-psrl": ("LDP-PSRL", "#cc79a7"),
     "ldp-evi": ("LDP-EVI", "#d55e00"),
     "ldp-ts": ("LDP-TS", "#009e73"),
-    "private-ucb-vi": ("Private-UCB-VI", "#cc79a7"),
-    "dp-ucbvi": ("DP-UCBVI", "#a6557f"),
+    "private-ucb-vi": ("Private-UCB-VI", "#56b4e9"),
+    "dp-ucbvi": ("DP-UCBVI", "#e69f00"),
     "pucb": ("PUCB", "#8c6d31"),
     "ucb-vi": ("UCB-VI", "#1b1b1b"),
     "ucb-vi-bernstein": ("UCB-VI (Bernstein)", "#b5b5b5"),
