@@ -22,6 +22,7 @@ from ldprl.cli.ledger import ledger
 from ldprl.cli.names import learners, mechanisms
 from ldprl.cli.profile import profile
 from ldprl.cli.regret import regret
+from ldprl.cli.relay import keypair, relay
 from ldprl.cli.reproduce import reproduce
 from ldprl.cli.run import run
 from ldprl.cli.serve import admin_token, serve
@@ -135,6 +136,8 @@ _add(
     serve,
     "serve --deployment clinic.toml --database postgresql://ldprl@localhost/clinic --workers 4",
 )
+_add(_SERVE, relay, "relay --service https://service.example --database relay.sqlite")
+_add(_SERVE, keypair, "keypair --out service.key")
 _add(_SERVE, simulate_users, "simulate-users http://127.0.0.1:8000 --users 1e4 --mdp demo")
 _add(_SERVE, backup, "backup clinic.backup --database postgresql://ldprl@localhost/clinic")
 _add(_SERVE, restore, "restore clinic.backup --database sqlite:///clinic.sqlite")

@@ -56,6 +56,18 @@ def serve(
             help="SHA-256 of the admin token, from **ldprl admin-token**; no hash, no admin calls.",
         ),
     ] = None,
+    private_key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With a relay: the key from **ldprl keypair**."),
+    ] = None,
+    relay_token_hash: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HASH",
+            envvar="LDPRL_RELAY_TOKEN_HASH",
+            help="With a relay: SHA-256 of its token, from **ldprl admin-token**.",
+        ),
+    ] = None,
     access_log: Annotated[
         bool,
         typer.Option("--access-log", help="Log requests, without addresses; off by default."),
@@ -73,6 +85,7 @@ def serve(
     """
     import re
 
+    from ldprl.cli.relay import read_key
     from ldprl.errors import InputError, positive
     from ldprl.service.limits import Limits
     from ldprl.service.run import serve as run
@@ -82,6 +95,9 @@ def serve(
     if admin_token_hash is not None and not re.fullmatch("[0-9a-f]{64}", admin_token_hash):
         expected = "64 hexadecimal digits, from ldprl admin-token"
         raise InputError("admin_token_hash", admin_token_hash, expected)
+    if relay_token_hash is not None and not re.fullmatch("[0-9a-f]{64}", relay_token_hash):
+        expected = "64 hexadecimal digits, from ldprl admin-token"
+        raise InputError("relay_token_hash", relay_token_hash, expected)
     file = re.sub(r"[^\w.-]+", "-", chosen.name) + ".sqlite"
     settings = Settings(
         chosen,
@@ -93,6 +109,8 @@ def serve(
             body_seconds=positive("body_seconds", decimal("body_seconds", body_seconds)),
         ),
         proxies=read_proxies(proxy),
+        private_key=None if private_key is None else read_key(private_key),
+        relay_token_hash=relay_token_hash,
     )
     run(
         settings,

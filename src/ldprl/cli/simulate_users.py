@@ -23,7 +23,7 @@ _CURVE_ROWS = 8
 
 
 def simulate_users(
-    url: Annotated[str, typer.Argument(metavar="URL", help="Where the service is.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where the service or its relay is.")],
     users: Annotated[str, typer.Option(metavar="N", help="How many people take part.")],
     mdp: Annotated[
         str,
@@ -113,6 +113,7 @@ def _show_json(crowd: Crowd) -> None:
             "users": crowd.regret.users,
             "counted": crowd.statuses["counted"],
             "duplicate": crowd.statuses["duplicate"],
+            "accepted": crowd.statuses["accepted"],
             "unsent": crowd.statuses["unsent"],
             "refused": dict(crowd.refused),
             "seconds": crowd.seconds,
@@ -124,7 +125,8 @@ def _show_json(crowd: Crowd) -> None:
 
 def _show_table(crowd: Crowd, url: str) -> None:
     done = crowd.regret.users
-    rows = [(status, f"{crowd.statuses[status]:,}") for status in ("counted", "duplicate")]
+    known = ("counted", "duplicate", "accepted")
+    rows = [(status, f"{crowd.statuses[status]:,}") for status in known if crowd.statuses[status]]
     rows += [("unsent", f"{crowd.statuses['unsent']:,}")] if crowd.statuses["unsent"] else []
     rows += [(f"refused: {cause}", f"{times:,}") for cause, times in crowd.refused.items()]
     show_table(f"{done:,} users of {url}", ("reports", "number"), rows, right=("number",))

@@ -23,7 +23,9 @@ from ldprl.errors import InputError, positive
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.protocol.deployment import Deployment, digest_of
-from ldprl.protocol.messages import Issued, report_document
+from ldprl.protocol.messages import Issued, report_bytes_of, sealed_document
+from ldprl.protocol.plan import draw
+from ldprl.protocol.sealing import seal
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -144,16 +146,16 @@ class Client:
         entry = self.ledger.reserve(self.digest, guarantee, again=again)
         issued = None
         if entry.content is None:
-            issued = Issued.from_document(self._remote.policy(entry.report_id), self.deployment)
+            issued, size = self._received(entry.report_id)
             try:
                 lived = live(issued.assignment.policy, start, step, self.deployment.shape)
             except BaseException as error:
-                entry = self._recorded(entry, issued, Trajectory.empty())
+                entry = self._recorded(entry, issued, size, Trajectory.empty())
                 if send and isinstance(error, Exception):
                     with contextlib.suppress(ClientError):
                         self._delivered(entry, issued)
                 raise
-            entry = self._recorded(entry, issued, lived)
+            entry = self._recorded(entry, issued, size, lived)
         outcome = self._delivered(entry, issued) if send else Outcome.of(entry, None, issued)
         if outcome.status == "refused":
             raise RefusedError(outcome)
@@ -171,15 +173,26 @@ class Client:
         """Close the connection."""
         self._remote.connection.close()
 
-    def _recorded(self, entry: Entry, issued: Issued, trajectory: Trajectory) -> Entry:
+    def _received(self, report_id: str) -> tuple[Issued, int]:
+        """Return what to do, and how long the report is to be where a relay mixes it."""
+        if self.deployment.shuffle is None:
+            return Issued.from_document(self._remote.policy(report_id), self.deployment), 0
+        drawn = draw(self._remote.plan(), self.deployment, self._source)
+        return drawn.issued, drawn.report_bytes
+
+    def _recorded(self, entry: Entry, issued: Issued, size: int, trajectory: Trajectory) -> Entry:
         """Draw the report and write it down; whatever happens now, no other one is drawn."""
         mechanism, assignment = self.deployment.built, issued.assignment
+        shuffle = self.deployment.shuffle
 
         def make() -> bytes:
             report = mechanism.privatize(trajectory, assignment, self._source)
             values = mechanism.alphabet(assignment).write(report)
-            document = report_document(entry.report_id, issued, values)
-            return json.dumps(document, separators=(",", ":")).encode()
+            content = report_bytes_of(entry.report_id, issued, values)
+            if shuffle is None:
+                return content
+            sealed = seal(content, size, shuffle.key, self.digest, issued.version)
+            return sealed_document(issued, sealed)
 
         return replace(entry, content=self.ledger.complete(entry.report_id, make))
 
@@ -188,7 +201,10 @@ class Client:
         verdict = entry.verdict
         if verdict is None and entry.content is not None:
             try:
-                verdict = self._remote.send(entry.report_id, entry.content)
+                if self.deployment.shuffle is None:
+                    verdict = self._remote.send(entry.report_id, entry.content)
+                else:
+                    verdict = self._remote.leave(entry.content)
             except UnavailableError:
                 return Outcome.of(entry, None, issued)
             self.ledger.settle(entry.report_id, verdict)

@@ -8,7 +8,7 @@ from typing import Literal, cast
 from ldprl.client.ledger import Entry
 from ldprl.protocol.messages import Issued
 
-Status = Literal["counted", "duplicate", "refused", "unsent"]
+Status = Literal["counted", "duplicate", "accepted", "refused", "unsent"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class Outcome:
     report_id
         The random id under which it goes out, always the same.
     status
-        ``"counted"``; ``"duplicate"``: it had been counted before; ``"refused"``: it never will be;
+        ``"counted"``; ``"duplicate"``: it had been counted before; ``"accepted"``: a relay holds it
+        until there is a crowd; ``"refused"``: it never will be counted;
         ``"unsent"``: nobody has answered, and :meth:`~ldprl.client.Client.resend` tries again.
     report
         The bytes that left this device, or will: all that the service learns.

@@ -27,6 +27,23 @@ class RemoteService:
         """Return the assignment that the service picked for this report."""
         return self._get("/v1/policy?" + urlencode({"id": report_id}))
 
+    def plan(self) -> dict[str, Any]:
+        """Return the whole plan, from which a user of a relay draws an assignment."""
+        return self._get("/v1/policy")
+
+    def leave(self, sealed: bytes) -> str:
+        """Leave a sealed report with a relay; return ``accepted``, or ``refused: …``."""
+        answer = self.patience.until_settled(
+            lambda: self.connection.request("POST", "/v1/reports", sealed)
+        )
+        said = answer.document if isinstance(answer.document, dict) else {}
+        cause = said.get("cause")
+        if answer.status == 200 and said.get("status") == "accepted":
+            return "accepted"
+        if 400 <= answer.status < 500 and isinstance(cause, str) and cause:
+            return f"refused: {cause}: {said.get('detail', '')}"[:_LONGEST_NOTE]
+        raise UnexpectedAnswerError(f"POST /v1/reports: status {answer.status}")
+
     def send(self, report_id: str, report: bytes) -> str:
         """Send a report; return ``counted``, ``duplicate``, or ``refused: cause: detail``."""
         response = self.patience.until_settled(

@@ -48,6 +48,10 @@ class Alphabet(ABC):
     def total(self, reports: Sequence[Values], tables: Sequence[int] = ()) -> IntArray:
         """Return what admitted reports add to the tally; a law needs their tables' numbers."""
 
+    @abstractmethod
+    def longest(self) -> list[int]:
+        """Return values whose decimal digits take as much room as any report's."""
+
     def read(self, values: Sequence[int], table: int = 0) -> IntArray:
         """Return what one report adds to the tally, or refuse it."""
         return self.total([self.admit(values)], [table])
@@ -73,6 +77,11 @@ class Counters(Alphabet):
         """Return the counters, cut to the range."""
         kept: list[int] = np.clip(report, self.low, self.high).astype(np.int64).tolist()
         return kept
+
+    def longest(self) -> list[int]:
+        """Return the longer one of each counter's ends."""
+        ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
+        return [max(low, high, key=lambda end: len(str(end))) for low, high in ends]
 
     def admit(self, values: Sequence[int]) -> IntArray:
         """Return the counters as an array, or refuse them."""
@@ -114,6 +123,11 @@ class Subsets(Alphabet):
         """Return the items of a report that holds 1 for each of them."""
         told: list[int] = np.flatnonzero(report).tolist()
         return told
+
+    def longest(self) -> list[int]:
+        """Return the last item of each question, as often as it reports one."""
+        ends = itertools.accumulate(items for items, _ in self.parts)
+        return [end - 1 for end, (_, w) in zip(ends, self.parts, strict=True) for _ in range(w)]
 
     def admit(self, values: Sequence[int]) -> Sequence[int]:
         """Return the items as they are, or refuse them."""

@@ -17,6 +17,7 @@ from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.subset_selection import LayoutName, SubsetSelection
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.randomizer import randomizer
+from ldprl.protocol.shuffle import Shuffled
 from ldprl.shape import Shape
 
 MECHANISMS = ("subset-selection", "laplace", "gaussian", "randomized-response", "bounded-noise")
@@ -52,6 +53,8 @@ class Deployment:
         How long a policy that was replaced may still be reported under.
     labels
         What states, actions and rewards mean.
+    shuffle
+        What reports have that a relay mixes; None where they come to the service directly.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Deployment:
     first_epoch: int = 100
     report_window_hours: int = 168
     labels: Labels = field(default_factory=Labels)
+    shuffle: Shuffled | None = None
 
     def __post_init__(self) -> None:
         if not self.name or len(self.name) > 100 or not self.name.isprintable():
@@ -88,6 +92,8 @@ class Deployment:
                 raise InputError(name, given, f"no {name} with {self.mechanism}")
             if isinstance(self.built, SubsetSelection):
                 object.__setattr__(self, name, getattr(self.built, name))
+        if self.shuffle is not None:
+            self.shuffle.check(self.built)
 
     @cached_property
     def built(self) -> Mechanism:
@@ -100,20 +106,27 @@ class Deployment:
 
     def next_plan_at(self, users: int) -> int:
         """Return the number of users at which a plan made after ``users`` is replaced."""
-        return users + max(self.first_epoch, epoch_length(self.epochs, users))
+        # A crowd comes at once; what is refused of it must not make a version wait for another.
+        crowd = 0 if self.shuffle is None else math.ceil(self.shuffle.crowd / 2)
+        return users + max(self.first_epoch, epoch_length(self.epochs, users), crowd)
 
     @cached_property
     def document(self) -> dict[str, Any]:
         """The deployment as JSON: no floats, so that every language writes the same bytes."""
         shape = self.shape
         fields: dict[str, Any] = {key: getattr(self, key) for key in _TEXT_FIELDS + _COUNT_FIELDS}
-        return fields | {
-            "format": FORMAT,
-            "shape": {size: getattr(shape, size) for size in _SIZES}
-            | {"step_dependent": shape.step_dependent},
-            "randomizer": randomizer(self.built),
-            "labels": self.labels.document(shape),
-        }
+        shuffled = {} if self.shuffle is None else {"shuffle": self.shuffle.document()}
+        return (
+            fields
+            | shuffled
+            | {
+                "format": FORMAT,
+                "shape": {size: getattr(shape, size) for size in _SIZES}
+                | {"step_dependent": shape.step_dependent},
+                "randomizer": randomizer(self.built),
+                "labels": self.labels.document(shape),
+            }
+        )
 
     @cached_property
     def digest(self) -> str:
@@ -124,7 +137,7 @@ class Deployment:
     def from_toml(cls, table: Mapping[str, Any]) -> Deployment:
         """Read what a person wrote: sizes at the top level, ε as a number or a string."""
         known = {*_SIZES, *_TEXT_FIELDS, *_COUNT_FIELDS, *_ASKING_FIELDS}
-        known |= {"step_dependent", "labels"}
+        known |= {"step_dependent", "labels", "shuffle"}
         for key in table:
             one_of("deployment key", key, sorted(known))
         for key in ("name", "epsilon", *_SIZES):
@@ -136,7 +149,10 @@ class Deployment:
         asking = {key: table[key] for key in _ASKING_FIELDS if key in table}
         counts = {key: whole_number(key, table[key], 1) for key in _COUNT_FIELDS if key in table}
         labels = Labels.from_table(table.get("labels", {}))
-        return cls(shape=shape, labels=labels, **cast(Any, given | counts | asking))
+        shuffle = Shuffled.from_table(table["shuffle"]) if "shuffle" in table else None
+        return cls(
+            shape=shape, labels=labels, shuffle=shuffle, **cast(Any, given | counts | asking)
+        )
 
     @classmethod
     def from_document(cls, document: object) -> Deployment:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import b64encode
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -85,6 +87,22 @@ def report_document(report_id: str, issued: Issued, values: list[int]) -> dict[s
         **({} if issued.table is None else {"table": issued.table}),
         "values": values,
     }
+
+
+def report_bytes_of(report_id: str, issued: Issued, values: list[int]) -> bytes:
+    """Return a report as the bytes that are sent."""
+    document = report_document(report_id, issued, values)
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+def sealed_document(issued: Issued, sealed: bytes) -> bytes:
+    """Return what a relay receives: the version in the clear, and the rest sealed."""
+    document = {
+        "deployment": issued.deployment,
+        "version": issued.version,
+        "sealed": b64encode(sealed).decode(),
+    }
+    return json.dumps(document, separators=(",", ":")).encode()
 
 
 def _count(field: str, value: object) -> int:

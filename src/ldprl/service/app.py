@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from ldprl.service import pages
 from ldprl.service.admin import Admin
 from ldprl.service.causes import DelayedError, RejectionError
+from ldprl.service.crowds import HAND_OVER_SECONDS
 from ldprl.service.responses import ALLOWED, delayed, json_response, problem
 from ldprl.service.routes import Routes
 from ldprl.service.service import Service
@@ -59,6 +60,8 @@ class App:
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> Response | None:
         """Return the answer, or None where it was sent already."""
         path = scope["path"]
+        if path == "/v1/crowds":
+            return await self._crowd(scope, receive)
         if path in _FREE:
             await self._routed(scope, receive, send)
             return None
@@ -103,6 +106,25 @@ class App:
         finally:
             self.service.gate.release(len(body))
         return json_response(content, status)
+
+    async def _crowd(self, scope: Scope, receive: Receive) -> Response:
+        """Take a relay's batch."""
+        crowds = self.service.crowds
+        if crowds is None:
+            return problem(404, "not-found", "this deployment has no relay")
+        if scope["method"] != "POST":
+            return problem(405, "method-not-allowed", "POST batches here", {"allow": "POST"})
+        headers = dict(scope["headers"])
+        if not crowds.knows(headers.get(b"authorization", b"").decode("latin-1")):
+            return problem(401, "unauthorized", "expected the relay's token")
+        # A crowd takes longer than a report; only the relay gets the time.
+        scope["ldprl.allow"](HAND_OVER_SECONDS)
+        body = await crowds.gate.read(scope, receive)
+        try:
+            with crowds.gate.work():
+                return json_response(await crowds.take(body))
+        finally:
+            crowds.gate.release(len(body))
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:

@@ -10,10 +10,14 @@ REFUSALS = {
     "expired-version": 410,
     "wrong-assignment": 422,
     "wrong-alphabet": 422,
+    "relay-only": 422,
+    "crowd-too-small": 422,
+    "not-sealed": 422,
 }
 """Why a report is refused for good, and the status of the answer if it came alone."""
 DELAYS = {
     "paused": (503, 60),
+    "between-versions": (503, 1),
     "overloaded": (503, 1),
     "rate-limited": (429, 1),
     "storage-full": (507, 30),

@@ -114,8 +114,13 @@ class BoundedProtocol(HttpToolsProtocol):
             raise ValueError("too many requests before the first response")
         self._in_body = True
         self._overhead = 0
-        self._deadline = self._request_deadline = self.loop.time() + REQUEST_SECONDS
+        self.allow(REQUEST_SECONDS)
+        self.scope["ldprl.allow"] = self.allow  # type: ignore[typeddict-unknown-key]
         super().on_headers_complete()
+
+    def allow(self, seconds: float) -> None:
+        """Give the request at hand so long from now; an application may ask for it."""
+        self._deadline = self._request_deadline = self.loop.time() + seconds
 
     def on_body(self, body: bytes) -> None:
         """Take a part of a body; its framing was worth it."""

@@ -69,6 +69,7 @@ class Intake:
         metrics: Metrics,
     ) -> None:
         self._digest = deployment.digest
+        self._shuffled = deployment.shuffle is not None
         self._secret = secret
         self._board = board
         self._fresh = Shared(board.refresh, seconds=0.0)
@@ -77,6 +78,8 @@ class Intake:
 
     async def take(self, body: bytes | bytearray) -> tuple[int, bytes]:
         """Return the status and the body of the answer."""
+        if self._shuffled:
+            return self.refuse(RejectionError("relay-only", "reports come through the relay"))
         view = self._board.view
         if view is None:
             raise DelayedError("database-down", "no plan has been read yet")
@@ -166,6 +169,13 @@ class Intake:
         self._metrics.reports["refused"] += 1
         self._metrics.refused[rejection.cause] += 1
 
+    def admit_sealed(self, opened: bytes, version: int, view: View) -> Admitted:
+        """Return a report that came through a relay; its user drew the assignment."""
+        report = _read(_one, opened)
+        if report.version != version:
+            raise RejectionError("unknown-version", f"it was sealed for version {version}")
+        return self._admit(report, view)
+
     def _admit(self, report: Report, view: View) -> Admitted:
         """Return the report ready to be counted, or refuse it."""
         raw = _raw_id(report.id)
@@ -179,7 +189,10 @@ class Intake:
                 )
             raise RejectionError("unknown-version", f"version {view.current.version} is the newest")
         index = report.assignment
-        if edition.drawn(report.id, self._secret) != (index, report.table):
+        if self._shuffled:
+            if not edition.has(index, report.table):
+                raise RejectionError("wrong-assignment", "the plan has no such assignment")
+        elif edition.drawn(report.id, self._secret) != (index, report.table):
             raise RejectionError(
                 "wrong-assignment", "GET /v1/policy?id=… names the id's assignment"
             )

@@ -16,11 +16,14 @@ import numpy as np
 from ldprl.assignment import Assignment, Plan, check_plan
 from ldprl.mechanisms.alphabet import Alphabet
 from ldprl.protocol.deployment import Deployment
-from ldprl.protocol.messages import Issued
+from ldprl.protocol.messages import Issued, report_bytes_of
 from ldprl.questions.question import Question
 from ldprl.service.database.protocol import StoredPlan, Sum
 from ldprl.shape import Shape
 from ldprl.tables import TableLaw
+
+_PADDING = 64
+"""Sealed reports are padded to a multiple of so many bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,13 @@ class Edition:
             return index, None
         return index, int.from_bytes(digest[8:24], "big") * law.count >> 128
 
+    def has(self, index: int, table: int | None) -> bool:
+        """Say whether a user can have drawn this assignment and table."""
+        if not 0 <= index < len(self.plan):
+            return False
+        law = self.plan[index].law
+        return table is None if law is None else table is not None and 0 <= table < law.count
+
     def answer(self, index: int, table: int | None) -> bytes:
         """Return what a user receives: the table or the law, whichever is shorter."""
         ready = self.answers[index]
@@ -90,6 +100,11 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
         "deployment": digest,
         "version": stored.version,
         "users": stored.users,
+        **(
+            {}
+            if deployment.shuffle is None
+            else {"report_bytes": report_bytes(stored, plan, deployment)}
+        ),
         "assignments": [
             {"share": one.share} | {key: part[key] for key in kept if key in part}
             for one, part in zip(plan, parts, strict=True)
@@ -106,6 +121,16 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
         whole=json.dumps(whole).encode(),
         deployment=deployment,
     )
+
+
+def report_bytes(stored: StoredPlan, plan: Plan, deployment: Deployment) -> int:
+    """Return the one length to which reports under this plan are padded before they are sealed."""
+    longest = 0
+    for index, (one, letters) in enumerate(zip(plan, alphabets(plan, deployment), strict=True)):
+        table = None if one.law is None else one.law.count - 1
+        issued = Issued(deployment.digest, stored.version, index, one, table)
+        longest = max(longest, len(report_bytes_of("0" * 32, issued, letters.longest())))
+    return -(-longest // _PADDING) * _PADDING
 
 
 def alphabets(plan: Plan, deployment: Deployment) -> tuple[Alphabet, ...]:

@@ -66,6 +66,8 @@ class Routes:
             return _tagged(request, current.whole, f"{self._digest}-{current.version}")
         if not REPORT_ID.fullmatch(report_id):
             return problem(400, "malformed", "id: expected 32 hexadecimal digits in lower case")
+        if self._service.crowds is not None:
+            return problem(422, "relay-only", "an id here and in a report would tell who sent it")
         return json_response(
             current.answer(*current.drawn(report_id, self._service.database.secret))
         )

@@ -8,15 +8,18 @@ import resource
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from ipaddress import ip_network
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from ldprl.errors import InputError
 from ldprl.service.app import App
 from ldprl.service.causes import DelayedError
 from ldprl.service.database.protocol import without_password
 from ldprl.service.http_protocol import BoundedProtocol
+from ldprl.service.limits import Limits
 from ldprl.service.logs import configure_logs
 from ldprl.service.service import Service
 from ldprl.service.settings import Settings
@@ -57,7 +60,7 @@ def serve(
         expected = "1 with SQLite; give --database postgresql://… for several processes"
         raise InputError("workers", workers, expected)
     configure_logs(log_format)
-    listening = _listen(host, port)
+    listening = listen(host, port)
     # Opened before anything starts, so that what is wrong with it is said in one line.
     service = _open(settings)
     address = "http://{}:{}".format(*listening.getsockname()[:2])
@@ -76,18 +79,26 @@ def _work(settings: Settings, listening: socket.socket, access_log: bool, log_fo
 
 
 def _run(service: Service, listening: socket.socket, access_log: bool) -> None:
+    settings = service.settings
+    app = Watch(App(service), service.metrics, access_log)
+    run_app(app, listening, settings.limits, settings.proxies)
+
+
+def run_app(
+    app: ASGIApp, listening: socket.socket, limits: Limits, proxies: Sequence[str] = ()
+) -> None:
+    """Serve an application until a signal says to stop."""
     sys.setswitchinterval(_SWITCH_SECONDS)
     # A connection is an open file, and the usual limit is low.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    settings = service.settings
-    networks = [ip_network(proxy) for proxy in settings.proxies]
+    networks = [ip_network(proxy) for proxy in proxies]
     config = uvicorn.Config(
-        Watch(App(service), service.metrics, access_log),
+        app,
         loop="uvloop",
-        http=BoundedProtocol.bounded_by(settings.limits, networks),
+        http=BoundedProtocol.bounded_by(limits, networks),
         proxy_headers=bool(networks),
-        forwarded_allow_ips=list(settings.proxies),
+        forwarded_allow_ips=list(proxies),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -112,7 +123,8 @@ def _open(settings: Settings) -> Service:
         raise InputError("database", without_password(settings.database_url), expected) from None
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket, or say in one line why there is none."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=2048)

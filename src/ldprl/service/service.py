@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from ldprl.errors import InputError
+from ldprl.protocol.sealing import opener
 from ldprl.service.board import Board, View
 from ldprl.service.causes import DelayedError
 from ldprl.service.committer import Committer
+from ldprl.service.crowds import Crowds
 from ldprl.service.database import open_database
 from ldprl.service.intake import Intake
 from ldprl.service.integrity import check_integrity
@@ -35,6 +38,29 @@ class Service:
         self.committer = Committer(self.database, self.metrics, settings.queue)
         self.intake = Intake(
             self.deployment, self.database.secret, self.board, self.committer, self.metrics
+        )
+
+        self.crowds = self._crowds()
+
+    def _crowds(self) -> Crowds | None:
+        """Return what takes a relay's batches, if the deployment has a relay."""
+        settings, shuffle = self.settings, self.deployment.shuffle
+        if shuffle is None:
+            return None
+        if settings.private_key is None or settings.relay_token_hash is None:
+            expected = "--private-key and --relay-token-hash, as the deployment has a relay"
+            raise InputError("private_key", None, expected)
+        own = opener(settings.private_key, self.deployment.digest)
+        if own.key != shuffle.key:
+            raise InputError("private_key", "…", f"the private half of shuffle.key, {shuffle.key}")
+        return Crowds(
+            self.deployment,
+            own,
+            settings.relay_token_hash,
+            self.board,
+            self.committer,
+            self.intake,
+            self.metrics,
         )
 
     def prepare(self) -> None:

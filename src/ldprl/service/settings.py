@@ -29,6 +29,8 @@ class Settings:
         SHA-256, in hex, of the token that admin calls need; without one there are none.
     limits
         What clients may ask.
+    private_key, relay_token_hash
+        With a relay: the key that reports are sealed to, in hex, and SHA-256 of the relay's token.
     queue
         How many reports may wait for a commit.
     proxies
@@ -42,6 +44,8 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     queue: int = 20_000
     proxies: tuple[str, ...] = ()
+    private_key: str | None = field(default=None, repr=False)
+    relay_token_hash: str | None = None
 
 
 def read_deployment(path: Path | None) -> Deployment:

@@ -1,0 +1,1 @@
+"""Between clients and a service, run by somebody else: holds reports until there is a crowd."""

@@ -1,0 +1,180 @@
+"""The relay's side towards clients: the deployment, the plan, and where to leave a report."""
+
+from __future__ import annotations
+
+import binascii
+import contextlib
+from base64 import b64decode
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from ldprl.protocol.deployment import Deployment
+from ldprl.relay.courier import Courier
+from ldprl.relay.store import Held, RelayStore
+from ldprl.service.causes import REFUSALS, DelayedError, RejectionError
+from ldprl.service.committer import Committer
+from ldprl.service.limits import Gate, Limits
+from ldprl.service.metrics import Gauge, Metrics
+from ldprl.service.responses import ALLOWED, HEADERS, delayed, json_response, problem
+
+_STEP = 20
+"""How full the crowd is, is told in steps of 1/20, so that single reports do not show."""
+
+
+class Sealed(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A sealed report on the wire."""
+
+    deployment: str
+    version: int
+    sealed: str
+
+
+_one = msgspec.json.Decoder(Sealed)
+
+
+class RelayApp:
+    """An ASGI application around one relay, which it starts and stops."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        store: RelayStore,
+        courier: Courier,
+        limits: Limits,
+        metrics: Metrics,
+    ) -> None:
+        self._deployment = deployment
+        self._digest = deployment.digest
+        self._store = store
+        self._courier = courier
+        self._gate = Gate(limits)
+        self._metrics = metrics
+        # The committer asks of a store no more than commit().
+        self._committer = Committer(cast(Any, store), metrics)
+        routes = [
+            Route("/v1/deployment", self._get_deployment),
+            Route("/v1/policy", self._get_policy),
+            Route("/v1/status", self._get_status),
+            Route("/metrics", self._get_metrics),
+            Route("/healthz", self._get_health),
+        ]
+        self._inner = Starlette(routes=routes, lifespan=self._lifespan)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        try:
+            with self._gate.enter(scope):
+                if scope["path"] != "/v1/reports":
+                    await self._inner(scope, receive, send)
+                    return
+                response = await self._reports(scope, receive)
+        except ClientDisconnect:
+            return
+        except RejectionError as refused:
+            self._metrics.reports["refused"] += 1
+            self._metrics.refused[refused.cause] += 1
+            self._committer.note(refused.cause)
+            response = problem(REFUSALS[refused.cause], refused.cause, refused.detail)
+        except DelayedError as error:
+            self._metrics.delayed[error.cause] += 1
+            response = delayed(error)
+        await response(scope, receive, send)
+
+    async def _reports(self, scope: Scope, receive: Receive) -> Response:
+        if scope["method"] == "OPTIONS":
+            return json_response(b"", 204, ALLOWED)
+        if scope["method"] != "POST":
+            return problem(405, "method-not-allowed", "POST a report here", {"allow": "POST"})
+        body = await self._gate.read(scope, receive)
+        try:
+            held = self._admit(body)
+        finally:
+            self._gate.release(len(body))
+        with self._gate.work():
+            (verdict,) = await self._committer.submit(cast(Any, (held,)))
+        self._metrics.reports[verdict] += 1
+        # The same answer for both: a retry learns nothing from it.
+        return json_response(b'{"status":"accepted"}')
+
+    def _admit(self, body: bytes | bytearray) -> Held:
+        try:
+            report = _one.decode(body)
+            sealed = b64decode(report.sealed, validate=True)
+        except (msgspec.DecodeError, binascii.Error, ValueError, RecursionError) as error:
+            raise RejectionError("malformed", str(error)[:200]) from None
+        if report.deployment != self._digest:
+            raise RejectionError("other-deployment", f"this is deployment {self._digest}")
+        current, plan = self._courier.current, self._courier.open.get(report.version)
+        if current is None:
+            raise DelayedError("between-versions", "no plan has been seen yet")
+        if plan is None:
+            newest = current.version
+            if 0 < report.version < newest:
+                raise RejectionError("expired-version", "this version's window has ended")
+            raise RejectionError("unknown-version", f"version {newest} is the newest")
+        if len(sealed) != plan.size:
+            raise RejectionError("wrong-alphabet", f"expected {plan.size} sealed bytes")
+        return Held(report.version, sealed)
+
+    async def _get_deployment(self, _: Request) -> Response:
+        """Return the frozen parameters and their digest."""
+        return json_response({"digest": self._digest, "deployment": self._deployment.document})
+
+    async def _get_policy(self, _: Request) -> Response:
+        """Return the plan in force: the same bytes for everybody, whoever asks."""
+        current = self._courier.current
+        if current is None or self._courier.between_versions:
+            return delayed(DelayedError("between-versions", "the next plan is being made"))
+        return json_response(current.body)
+
+    async def _get_status(self, _: Request) -> Response:
+        """Return how full the crowd is, roughly, and what became of earlier ones."""
+        current, crowd = self._courier.current, self._courier.crowd
+        version = 0 if current is None else current.version
+        full = min(1.0, self._store.waiting(version) / crowd)
+        return json_response(
+            {
+                "deployment": self._digest,
+                "version": version,
+                "crowd": crowd,
+                "full": int(full * _STEP) / _STEP,
+                "reports": {
+                    name: count
+                    for name, count in self._store.outcomes().items()
+                    if name not in ("accepted", "duplicate")
+                },
+            }
+        )
+
+    async def _get_metrics(self, _: Request) -> Response:
+        """Return counters as Prometheus reads them: for the relay's operator."""
+        current = self._courier.current
+        waiting = 0 if current is None else self._store.waiting(current.version)
+        gauges = [Gauge("ldprl_relay_waiting", "Reports of the current version.", waiting)]
+        text = self._metrics.text(gauges)
+        return Response(text, 200, HEADERS, "text/plain; version=0.0.4")
+
+    async def _get_health(self, _: Request) -> Response:
+        """Say whether this relay can do its work."""
+        if self._courier.last_trouble:
+            return problem(503, "service-down", self._courier.last_trouble)
+        return json_response({"status": "ok"})
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        self._committer.start()
+        self._courier.start()
+        yield
+        self._courier.stop()
+        self._committer.close()
+        self._store.close()

@@ -1,0 +1,156 @@
+"""The relay's one thread of its own: fetches plans, freezes crowds, hands them over."""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ldprl.errors import InputError, whole_number
+from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.sealing import OVERHEAD
+from ldprl.relay.store import Batch, Plan, RelayStore
+from ldprl.relay.upstream import Upstream, UpstreamError
+from ldprl.service.causes import DelayedError
+
+_EVERY = 0.5
+_LONGEST_WAIT = 30.0
+_PLAN_SECONDS = 30.0
+"""How long nobody is given the old plan after a hand-over, while the service makes a new one."""
+_LARGEST_REPORT = 2**20
+_log = logging.getLogger("ldprl.relay")
+
+
+class Courier:
+    """Hands over what is a crowd, and nothing else.
+
+    Parameters
+    ----------
+    linger
+        Seconds between reaching the crowd and freezing it, in which nobody is given the plan: so
+        long may those take who have it already.
+    """
+
+    def __init__(
+        self,
+        store: RelayStore,
+        upstream: Upstream,
+        deployment: Deployment,
+        linger: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if deployment.shuffle is None:
+            raise InputError("service", deployment.name, "a deployment with a [shuffle] table")
+        self.crowd = deployment.shuffle.crowd
+        self._store = store
+        self._upstream = upstream
+        self._digest = deployment.digest
+        self._linger = linger
+        self._window = 3600.0 * deployment.report_window_hours
+        self._clock = clock
+        self._reached: dict[int, float] = {}
+        self._order = random.SystemRandom()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="ldprl-courier", daemon=True)
+        self.current: Plan | None = None
+        self.open: dict[int, Plan] = {}
+        self.last_trouble = ""
+        self._read_plans()
+
+    @property
+    def between_versions(self) -> bool:
+        """Whether a crowd of the current version is complete and on its way."""
+        return self.current is None or self.current.version in self._reached
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the step at hand. What is no crowd stays where it is."""
+        self._stop.set()
+        self._thread.join()
+
+    def step(self) -> None:
+        """Do what is due."""
+        self._look()
+        for plan in list(self.open.values()):
+            if self._store.waiting(plan.version) >= self.crowd:
+                since = self._reached.setdefault(plan.version, self._clock())
+                if self._clock() - since >= self._linger:
+                    self._store.freeze(plan.version, self.crowd)
+        for batch in self._store.unsent():
+            self._reached.setdefault(batch.version, self._clock())
+            self._hand_over(batch)
+            self._reached[batch.version] = self._clock()
+            self._look()
+        unfinished = {batch.version for batch in self._store.unsent()}
+        for version, since in list(self._reached.items()):
+            if version in unfinished or self._store.waiting(version) >= self.crowd:
+                continue
+            replaced = self.current is not None and version < self.current.version
+            if replaced or self._clock() - since > _PLAN_SECONDS:
+                del self._reached[version]
+        for plan in list(self.open.values()):
+            ended = plan.replaced is not None and self._clock() > plan.replaced + self._window
+            if ended and plan.version not in unfinished:
+                lost = self._store.destroy(plan.version)
+                del self.open[plan.version]
+                _log.info("version %d has ended; %d reports were no crowd", plan.version, lost)
+
+    def _look(self) -> None:
+        """Fetch the plan in force, and read what is open."""
+        try:
+            plan = read_plan(self._upstream.plan(), self._digest)
+            self._store.add_plan(plan, self._clock())
+            self.last_trouble = ""
+        finally:
+            self._read_plans()
+
+    def _read_plans(self) -> None:
+        plans = self._store.plans()
+        self.open = {one.version: one for one in plans}
+        self.current = plans[-1] if plans else None
+
+    def _hand_over(self, batch: Batch) -> None:
+        sealed = self._store.sealed(batch)
+        self._order.shuffle(sealed)
+        said = self._upstream.hand_over(batch.version, sealed)
+        refused = said.get("refused")
+        counts = {f"service-{name}": said.get(name) for name in ("counted", "duplicate")}
+        if isinstance(refused, dict):
+            counts |= {f"service-refused-{cause}": times for cause, times in refused.items()}
+        numbers = {name: value for name, value in counts.items() if isinstance(value, int)}
+        self._store.finish(batch, numbers)
+        _log.info("handed over %d reports of version %d: %s", batch.reports, batch.version, numbers)
+
+    def _run(self) -> None:
+        pause = _EVERY
+        while not self._stop.wait(pause):
+            try:
+                self.step()
+                pause = _EVERY
+            except (UpstreamError, DelayedError, InputError) as error:
+                self.last_trouble = str(error)
+                _log.warning("not now: %s", error)
+                pause = min(2 * pause, _LONGEST_WAIT)
+            except Exception:
+                # Plans are public and reports are sealed: the trace may tell all.
+                _log.exception("not now")
+                pause = min(2 * pause, _LONGEST_WAIT)
+
+
+def read_plan(document: dict[str, Any], digest: str) -> Plan:
+    """Return a plan as it is handed out, or refuse one that is not of this deployment."""
+    if document.get("deployment") != digest:
+        raise InputError("plan.deployment", document.get("deployment"), digest)
+    version = whole_number("plan.version", document.get("version"), 1)
+    size = whole_number("plan.report_bytes", document.get("report_bytes"), 1)
+    if size > _LARGEST_REPORT:
+        raise InputError("plan.report_bytes", size, f"at most {_LARGEST_REPORT}")
+    body = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+    return Plan(version, body, size + OVERHEAD, None)

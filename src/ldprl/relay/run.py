@@ -1,0 +1,62 @@
+"""Starting a relay: one process, one SQLite file."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from ldprl.errors import InputError
+from ldprl.protocol.deployment import Deployment, digest_of
+from ldprl.relay.app import RelayApp
+from ldprl.relay.courier import Courier
+from ldprl.relay.store import RelayStore
+from ldprl.relay.upstream import Upstream, UpstreamError
+from ldprl.service.limits import Limits
+from ldprl.service.logs import configure_logs
+from ldprl.service.metrics import Metrics
+from ldprl.service.run import listen, run_app
+from ldprl.service.watch import Watch
+
+_PATIENCE = 60.0
+_log = logging.getLogger("ldprl.relay")
+
+
+def relay(
+    service: str,
+    token: str,
+    database: str,
+    host: str,
+    port: int,
+    *,
+    linger: float,
+    rate: int,
+    digest: str | None = None,
+) -> None:
+    """Relay until told to stop. What is no crowd stays in the database, and nowhere else."""
+    configure_logs("text")
+    upstream = Upstream(service, token)
+    deployment = _deployment(upstream, service, digest)
+    store = RelayStore(database, deployment.digest)
+    courier = Courier(store, upstream, deployment, linger)
+    metrics = Metrics()
+    listening = listen(host, port)
+    _log.info("relaying %r at http://%s:%d", deployment.name, *listening.getsockname()[:2])
+    limits = Limits(body_bytes=2**21, rate=rate, per_address=Limits.per_address if rate else 0)
+    app = RelayApp(deployment, store, courier, limits, metrics)
+    run_app(Watch(app, metrics, access_log=False), listening, limits)
+
+
+def _deployment(upstream: Upstream, url: str, digest: str | None) -> Deployment:
+    """Fetch the deployment, for a while; the service may be starting."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            document = upstream.deployment()
+            break
+        except UpstreamError as error:
+            if time.monotonic() > deadline:
+                raise InputError("service", url, f"one that answers ({error})") from None
+            time.sleep(0.2)
+    if digest is not None and digest_of(document) != digest:
+        raise InputError("digest", digest, f"{digest_of(document)}, which the service has")
+    return Deployment.from_document(document)

@@ -1,0 +1,243 @@
+"""What a relay holds: plans as first seen, sealed reports, frozen batches. One SQLite file.
+
+A report is known by the SHA-256 of its bytes, and is stored in that order: the file does not say in
+which order reports came. The hash stays when the report is gone, so that a replay is known again,
+until the version's window ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ldprl.errors import InputError
+from ldprl.service.causes import DelayedError
+from ldprl.service.database.protocol import Verdict
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (digest TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS plans (
+  version INTEGER PRIMARY KEY, body BLOB NOT NULL, size INTEGER NOT NULL, replaced REAL);
+CREATE TABLE IF NOT EXISTS reports (
+  version INTEGER NOT NULL, name BLOB NOT NULL, batch INTEGER NOT NULL, sealed BLOB,
+  PRIMARY KEY (version, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS batches (
+  number INTEGER PRIMARY KEY, version INTEGER NOT NULL, count INTEGER NOT NULL,
+  done INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS outcomes (
+  name TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+"""
+_COUNT = (
+    "INSERT INTO outcomes VALUES (?, ?) "
+    "ON CONFLICT (name) DO UPDATE SET count = count + excluded.count"
+)
+_CACHE_KIB = 128 * 1024
+
+
+class Held(NamedTuple):
+    """A sealed report that came."""
+
+    version: int
+    sealed: bytes
+
+
+class Plan(NamedTuple):
+    """A version of the policy: the bytes that everybody gets, and how long sealed reports are."""
+
+    version: int
+    body: bytes
+    size: int
+    replaced: float | None
+
+
+class Batch(NamedTuple):
+    """Reports that are handed over together; once frozen it never changes."""
+
+    number: int
+    version: int
+    reports: int
+
+
+class RelayStore:
+    """The relay's database at ``path``, for one deployment and one process."""
+
+    def __init__(self, path: str, digest: str) -> None:
+        self._lock = threading.Lock()
+        self._held = _hold(path)
+        try:
+            self._db = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, timeout=5
+            )
+            for pragma in (
+                "journal_mode = WAL",
+                "synchronous = FULL",
+                f"cache_size = -{_CACHE_KIB}",
+            ):
+                self._db.execute(f"PRAGMA {pragma}")
+            self._db.executescript(_TABLES)
+            self._claim(path, digest)
+        except sqlite3.Error as error:
+            os.close(self._held)
+            raise InputError("database", path, f"a database that opens ({error})") from None
+        except InputError:
+            os.close(self._held)
+            raise
+        waiting = "SELECT version, count(*) FROM reports WHERE batch = 0 GROUP BY version"
+        self._waiting: Counter[int] = Counter(dict(self._db.execute(waiting)))
+
+    def commit(self, reports: Sequence[Held], outcomes: Mapping[str, int]) -> list[Verdict]:
+        """Keep the reports, durably, and say which are new; add to the outcomes."""
+        new: list[bool] = []
+        with self._transaction() as db:
+            for version, sealed in reports:
+                row = (version, hashlib.sha256(sealed).digest(), sealed)
+                found = db.execute("INSERT OR IGNORE INTO reports VALUES (?, ?, 0, ?)", row)
+                new.append(found.rowcount == 1)
+            told = Counter(outcomes)
+            told["accepted"] += sum(new)
+            told["duplicate"] += len(new) - sum(new)
+            db.executemany(_COUNT, told.items())
+        with self._lock:
+            for (version, _), fresh in zip(reports, new, strict=True):
+                self._waiting[version] += fresh
+        return ["counted" if fresh else "duplicate" for fresh in new]
+
+    def add_plan(self, plan: Plan, now: float) -> None:
+        """Keep a version's plan as it is seen first; earlier versions are replaced from now on."""
+        with self._transaction() as db:
+            found = db.execute(
+                "SELECT body FROM plans WHERE version = ?", (plan.version,)
+            ).fetchone()
+            if found is not None:
+                if found[0] != plan.body:
+                    expected = "the plan that was handed out before under the same version"
+                    raise InputError("service", f"another plan {plan.version}", expected)
+                return
+            db.execute("INSERT INTO plans VALUES (?, ?, ?, NULL)", plan[:3])
+            db.execute(
+                "UPDATE plans SET replaced = ? WHERE version < ? AND replaced IS NULL",
+                (now, plan.version),
+            )
+
+    def plans(self) -> list[Plan]:
+        """Return the versions whose windows are open, in order."""
+        with self._lock:
+            rows = self._db.execute("SELECT * FROM plans ORDER BY version").fetchall()
+        return [Plan(*row) for row in rows]
+
+    def waiting(self, version: int) -> int:
+        """Return how many reports of ``version`` are in no batch."""
+        with self._lock:
+            return self._waiting[version]
+
+    def freeze(self, version: int, crowd: int) -> Batch | None:
+        """Make a batch of all reports of ``version`` that are there, if they are a crowd."""
+        with self._transaction() as db:
+            where = "FROM reports WHERE version = ? AND batch = 0"
+            (count,) = db.execute(f"SELECT count(*) {where}", (version,)).fetchone()
+            if count < crowd:
+                return None
+            made = db.execute("INSERT INTO batches VALUES (NULL, ?, ?, 0)", (version, count))
+            number = made.lastrowid
+            assert number is not None
+            mark = "UPDATE reports SET batch = ? WHERE version = ? AND batch = 0"
+            db.execute(mark, (number, version))
+        with self._lock:
+            self._waiting[version] -= count
+        return Batch(number, version, count)
+
+    def unsent(self) -> list[Batch]:
+        """Return the batches that the service has not acknowledged."""
+        with self._lock:
+            rows = self._db.execute(
+                "SELECT number, version, count FROM batches WHERE done = 0 ORDER BY number"
+            ).fetchall()
+        return [Batch(*row) for row in rows]
+
+    def sealed(self, batch: Batch) -> list[bytes]:
+        """Return the reports of a batch."""
+        with self._lock:
+            rows = self._db.execute(
+                "SELECT sealed FROM reports WHERE version = ? AND batch = ?",
+                (batch.version, batch.number),
+            ).fetchall()
+        return [row[0] for row in rows]
+
+    def finish(self, batch: Batch, outcomes: Mapping[str, int]) -> None:
+        """Forget the contents of a batch that the service has; the hashes stay."""
+        with self._transaction() as db:
+            db.execute("UPDATE batches SET done = 1 WHERE number = ?", (batch.number,))
+            forget = "UPDATE reports SET sealed = NULL WHERE version = ? AND batch = ?"
+            db.execute(forget, (batch.version, batch.number))
+            db.executemany(_COUNT, {"handed-over": batch.reports, **outcomes}.items())
+
+    def destroy(self, version: int) -> int:
+        """Delete all of a version whose window has ended; return how many never had a crowd."""
+        with self._transaction() as db:
+            where = "version = ? AND batch = 0"
+            (lost,) = db.execute(
+                f"SELECT count(*) FROM reports WHERE {where}", (version,)
+            ).fetchone()
+            db.execute("DELETE FROM reports WHERE version = ?", (version,))
+            db.execute("DELETE FROM plans WHERE version = ?", (version,))
+            db.execute(_COUNT, ("destroyed", lost))
+        with self._lock:
+            self._waiting.pop(version, None)
+        return int(lost)
+
+    def outcomes(self) -> dict[str, int]:
+        """Return how many reports were accepted, refused for each cause, handed over, destroyed."""
+        with self._lock:
+            return dict(self._db.execute("SELECT name, count FROM outcomes").fetchall())
+
+    def close(self) -> None:
+        """Let go of the file. Nothing is handed over."""
+        with self._lock:
+            self._db.close()
+            os.close(self._held)
+
+    def _claim(self, path: str, digest: str) -> None:
+        with self._transaction() as db:
+            row = db.execute("SELECT digest FROM meta").fetchone()
+            if row is None:
+                db.execute("INSERT INTO meta VALUES (?)", (digest,))
+            elif row[0] != digest:
+                expected = f"a database of deployment {digest}, not of {row[0]}"
+                raise InputError("database", path, expected)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException as error:
+                with contextlib.suppress(sqlite3.Error):
+                    self._db.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):
+                    raise DelayedError(
+                        "storage-full", "the relay's disk does not answer"
+                    ) from error
+                raise
+
+
+def _hold(path: str) -> int:
+    """Lock the database for this process; the system lets go of it when the process ends."""
+    try:
+        held = os.open(path + ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise InputError("database", path, f"a folder to write in ({error.strerror})") from None
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(held)
+        raise InputError("database", path, "a file that no other relay uses") from None
+    return held

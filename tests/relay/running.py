@@ -1,0 +1,147 @@
+"""A service and a relay in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ldprl.protocol.sealing import new_private_key, opener
+from ldprl.service.admin import token_hash
+from tests.service.server import Client, Server
+
+TOKEN = "the relay's token"
+_START_SECONDS = 60.0
+
+DEPLOYMENT = """
+name = "relayed"
+states = 3
+actions = 2
+horizon = 2
+epsilon = "3"
+learner = "private-ucb-vi"
+first_epoch = 10
+{more}
+[shuffle]
+crowd = {crowd}
+central_epsilon = "{central}"
+delta = "1e-4"
+key = "{key}"
+"""
+
+
+class Relay(Client):
+    """A running relay."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path, url: str) -> None:
+        super().__init__(url)
+        self.process = process
+        self.log = log
+
+    @classmethod
+    def start(
+        cls, folder: Path, service: str, *options: str, port: int = 0, program: str = ""
+    ) -> Relay:
+        """Start ``ldprl relay``, or a ``program`` that changes it first."""
+        log = folder / f"relay-{time.monotonic_ns()}.log"
+        code = f"{program}\nimport sys\nfrom ldprl.cli import main\nsys.argv[0] = 'ldprl'\nmain()"
+        command = [sys.executable, "-c", code, "relay", "--service", service, "--linger", "0"]
+        command += ["--database", str(folder / "relay.sqlite"), "--port", str(port)]
+        command += ["--rate-limit", "0", *options]
+        environment = os.environ | {"LDPRL_RELAY_TOKEN": TOKEN}
+        with log.open("wb") as file:
+            process = subprocess.Popen(command, env=environment, stderr=file, stdout=file)
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline and process.poll() is None:
+            if found := re.search(r"relaying .* at (http://\S+)", log.read_text()):
+                relay = cls(process, log, found[1])
+                return relay
+            time.sleep(0.05)
+        process.kill()
+        raise RuntimeError(f"the relay did not start: {log.read_text()}")
+
+    def ready(self) -> Relay:
+        """Wait until the relay has a plan to hand out."""
+        wait_until(lambda: self.get("/v1/policy").status == 200)
+        return self
+
+    def kill(self) -> None:
+        """Kill it as a power cut would."""
+        self.process.kill()
+        self.process.wait(30)
+
+    def stop(self) -> int:
+        """Stop politely."""
+        self.process.terminate()
+        return self.process.wait(30)
+
+
+@dataclass
+class Pair:
+    """A service and its relay; each can be killed and started again at the same address."""
+
+    folder: Path
+    crowd: int
+    service: Server
+    relay: Relay
+    private: str
+
+    @classmethod
+    def start(
+        cls, folder: Path, crowd: int = 40, central: str = "2.9", more: str = "", program: str = ""
+    ) -> Pair:
+        private = new_private_key()
+        file = folder / "deployment.toml"
+        text = DEPLOYMENT.format(crowd=crowd, central=central, key=opener(private).key, more=more)
+        file.write_text(text, encoding="utf-8")
+        (folder / "key").write_text(private)
+        service = start_service(folder)
+        return cls(
+            folder, crowd, service, Relay.start(folder, service.url, program=program), private
+        )
+
+    def restart_service(self) -> None:
+        """Start the service again, where it was."""
+        port = self.service.url.rpartition(":")[2]
+        self.service = start_service(self.folder, "--port", port)
+
+    def restart_relay(self, program: str = "") -> None:
+        """Start the relay again, where it was."""
+        port = int(self.relay.url.rpartition(":")[2])
+        self.relay = Relay.start(self.folder, self.service.url, port=port, program=program)
+
+    def close(self) -> None:
+        """Stop both."""
+        self.relay.kill()
+        self.service.kill()
+
+
+def start_service(folder: Path, *options: str) -> Server:
+    return Server.start(
+        "--deployment",
+        str(folder / "deployment.toml"),
+        "--database",
+        f"sqlite:///{folder}/service.sqlite",
+        "--private-key",
+        str(folder / "key"),
+        "--relay-token-hash",
+        token_hash(TOKEN),
+        *options,
+    )
+
+
+def wait_until(ready: object, seconds: float = 30.0) -> None:
+    """Wait until ``ready()`` is true."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            if ready():  # type: ignore[operator]
+                return
+        except OSError:
+            pass
+        time.sleep(0.05)
+    raise AssertionError("it did not come to that in time")

@@ -1,0 +1,53 @@
+"""Sealed reports as clients make them, and batches as a relay sends them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+from ldprl.mechanisms.sampling import SystemSource
+from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.messages import report_bytes_of
+from ldprl.protocol.plan import draw
+from ldprl.protocol.sealing import seal
+from tests.relay.running import TOKEN
+from tests.service.server import Answer, Client, alphabet_of, some_values
+
+
+def make(
+    plan: dict[str, Any], found: Deployment, report_id: str | None = None, **changes: Any
+) -> bytes:
+    """Return a sealed report; ``changes`` are to what is sealed, or to what it is sealed for."""
+    assert found.shuffle is not None
+    drawn = draw(plan, found, SystemSource())
+    values = some_values(alphabet_of(found, drawn.issued.assignment))
+    report_id = report_id or secrets.token_hex(16)
+    content = json.loads(report_bytes_of(report_id, drawn.issued, values))
+    key = changes.pop("key", found.shuffle.key)
+    digest, version = (
+        changes.pop("digest", found.digest),
+        changes.pop("sealed_for", plan["version"]),
+    )
+    given = changes.pop("text", None)
+    text = given or json.dumps(content | changes, separators=(",", ":")).encode()
+    return seal(text, drawn.report_bytes, key, digest, version)
+
+
+def batch(sealed: Sequence[bytes], version: int = 1, **head: Any) -> bytes:
+    """Return the body of a hand-over."""
+    told = {"version": version, "count": len(sealed), "size": len(sealed[0])} | head
+    return json.dumps(told).encode() + b"\n" + b"".join(sealed)
+
+
+def hand_over(service: Client, body: bytes, token: str = TOKEN) -> Answer:
+    return service.send("POST", "/v1/crowds", body, authorization=f"Bearer {token}")
+
+
+def leave(relay: Client, found: Deployment, report: bytes, **changes: Any) -> Answer:
+    """Leave a sealed report with a relay."""
+    text = base64.b64encode(report).decode()
+    content = {"deployment": found.digest, "version": 1, "sealed": text} | changes
+    return relay.post("/v1/reports", content)

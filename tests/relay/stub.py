@@ -1,0 +1,92 @@
+"""A service that believes everything, and writes down every byte that a relay sends it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+
+from ldprl.assignment import Assignment
+from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.sealing import new_private_key, opener
+from ldprl.service.database.protocol import StoredPlan
+from ldprl.service.plans import edition, plan_text
+from ldprl.shape import Shape
+
+SHAPE = Shape(2, 2, 2)
+
+
+def deployment(crowd: int, **more: Any) -> tuple[Deployment, str]:
+    """Return a deployment behind a relay, and its private key."""
+    private = new_private_key()
+    table = {"name": "stub", "states": 2, "actions": 2, "horizon": 2, "epsilon": "3"} | more
+    # Central ε = ε₀ promises nothing that a report does not have alone: any crowd keeps it.
+    promise = {"crowd": crowd, "central_epsilon": "3", "delta": "1e-6", "key": opener(private).key}
+    return Deployment.from_toml(table | {"shuffle": promise}), private
+
+
+def plan(found: Deployment, version: int = 1) -> dict[str, Any]:
+    """Return a plan of the deployment as a service writes it."""
+    asked = found.built.ask((Assignment(np.zeros((2, 2), dtype=np.int64)),))
+    stored = StoredPlan(version, 0, "", 0, plan_text(asked))
+    whole: dict[str, Any] = json.loads(edition(stored, found).whole)
+    return whole
+
+
+class Stub:
+    """Serves a deployment and a plan; ``seen`` has what came: method, path, headers, body."""
+
+    def __init__(self, found: Deployment) -> None:
+        self.deployment = found
+        self.plan = plan(found)
+        self.seen: list[tuple[str, str, dict[str, str], bytes]] = []
+        self.fail = False
+        stub = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                stub.seen.append(("GET", self.path, dict(self.headers.items()), b""))
+                if self.path == "/v1/deployment":
+                    self._answer({"deployment": found.document})
+                else:
+                    self._answer(stub.plan)
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"]))
+                stub.seen.append(("POST", self.path, dict(self.headers.items()), body))
+                if stub.fail:
+                    self._answer({"cause": "internal"}, 500)
+                else:
+                    self._answer({"counted": 1, "duplicate": 0, "refused": {}})
+
+            def _answer(self, content: object, status: int = 200) -> None:
+                body = json.dumps(content).encode()
+                self.send_response(status)
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def handed_over(self) -> list[tuple[dict[str, Any], list[bytes]]]:
+        """Return the batches that came: the line at the head, and the sealed reports."""
+        result = []
+        for method, _, _, body in list(self.seen):
+            if method == "POST":
+                head, _, rest = body.partition(b"\n")
+                told = json.loads(head)
+                size = told["size"]
+                result.append((told, [rest[i : i + size] for i in range(0, len(rest), size)]))
+        return result
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()

@@ -1,0 +1,243 @@
+"""Never below the crowd, all at once, in random order: a service that records every byte."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ldprl.client import Client
+from ldprl.client.forgetful import ForgetfulLedgerForTests
+from ldprl.errors import InputError
+from ldprl.protocol.sealing import opener
+from ldprl.relay.courier import Courier, read_plan
+from ldprl.relay.store import Held, RelayStore
+from ldprl.relay.upstream import Upstream, UpstreamError
+from ldprl.service.database.protocol import Verdict
+from tests.relay.running import Relay, wait_until
+from tests.relay.stub import Stub, deployment, plan
+
+FLUSH = """
+import ldprl.relay.courier as courier
+before = courier.Courier.stop
+def stop(self):
+    before(self)
+    self._store.freeze(self.current.version, 1)
+    for batch in self._store.unsent():
+        self._hand_over(batch)
+courier.Courier.stop = stop
+"""
+"""A mutant that hands over what it has when it is told to stop."""
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    found = Stub(deployment(3)[0])
+    yield found
+    found.close()
+
+
+def sealed(count: int, size: int) -> list[Held]:
+    return [Held(1, random.randbytes(size)) for _ in range(count)]
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Bench:
+    """A courier without a thread, on a file in ``folder``."""
+
+    def __init__(self, folder: Path, stub: Stub, linger: float = 0.0) -> None:
+        self.clock = Clock()
+        self.store = RelayStore(str(folder / "relay.sqlite"), stub.deployment.digest)
+        upstream = Upstream(stub.url, "token")
+        self.courier = Courier(self.store, upstream, stub.deployment, linger, self.clock)
+        self.size = read_plan(stub.plan, stub.deployment.digest).size
+
+
+def test_nothing_before_the_crowd_and_everything_after(tmp_path: Path, stub: Stub) -> None:
+    bench = Bench(tmp_path, stub)
+    reports = sealed(5, bench.size)
+    bench.courier.step()
+    bench.store.commit(reports[:2], {})
+    bench.courier.step()
+    assert stub.handed_over() == []
+    bench.store.commit(reports[1:], {})
+    bench.courier.step()
+    ((head, batch),) = stub.handed_over()
+    assert head == {"version": 1, "count": 5, "size": bench.size}
+    assert sorted(batch) == sorted(report.sealed for report in reports)
+    # Handed over once; a replay of what is gone is known, and makes no new crowd.
+    assert bench.store.commit(reports, {}) == ["duplicate"] * 5
+    bench.courier.step()
+    assert len(stub.handed_over()) == 1
+    assert bench.store.outcomes()["handed-over"] == 5
+
+
+def test_a_frozen_batch_never_changes(tmp_path: Path, stub: Stub) -> None:
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    bench.store.commit(first := sealed(3, bench.size), {})
+    stub.fail = True
+    for _ in range(3):
+        with pytest.raises(UpstreamError):
+            bench.courier.step()
+        bench.store.commit(sealed(1, bench.size), {})
+    bench.store.close()
+    again = Bench(tmp_path, stub)
+    stub.fail = False
+    again.courier.step()
+    batches = stub.handed_over()
+    assert len(batches) == 5
+    expected = sorted(report.sealed for report in first)
+    assert all(sorted(batch) == expected for _, batch in batches[:-1])
+    assert len(batches[-1][1]) == 3
+    assert not set(batches[-1][1]) & set(expected)
+
+
+def test_stragglers_wait_for_a_crowd_of_their_own_and_are_destroyed_unread(
+    tmp_path: Path, stub: Stub
+) -> None:
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    bench.store.commit(sealed(2, bench.size), {})
+    stub.plan = plan(stub.deployment, version=2)
+    bench.courier.step()
+    assert bench.courier.current is not None
+    assert bench.courier.current.version == 2
+    bench.clock.now += 3600 * stub.deployment.report_window_hours - 1
+    bench.courier.step()
+    assert set(bench.courier.open) == {1, 2}
+    bench.clock.now += 2
+    bench.courier.step()
+    assert set(bench.courier.open) == {2}
+    assert bench.store.outcomes()["destroyed"] == 2
+    assert stub.handed_over() == []
+
+
+def test_lingering_lets_those_finish_who_have_the_plan(tmp_path: Path, stub: Stub) -> None:
+    bench = Bench(tmp_path, stub, linger=10)
+    bench.courier.step()
+    assert not bench.courier.between_versions
+    bench.store.commit(sealed(3, bench.size), {})
+    bench.courier.step()
+    assert bench.courier.between_versions
+    assert stub.handed_over() == []
+    bench.store.commit(sealed(1, bench.size), {})
+    bench.clock.now += 11
+    bench.courier.step()
+    assert [head["count"] for head, _ in stub.handed_over()] == [4]
+    stub.plan = plan(stub.deployment, version=2)
+    bench.courier.step()
+    assert not bench.courier.between_versions
+
+
+def test_another_plan_under_the_same_version_is_refused(tmp_path: Path, stub: Stub) -> None:
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    stub.plan = stub.plan | {"users": 7}
+    with pytest.raises(InputError, match="handed out before"):
+        bench.courier.step()
+
+
+def first_is_first(tmp_path: Path, stub: Stub, trials: int, *, arrival_order: bool) -> int:
+    """Return how often the report that came first is handed over first of three."""
+    bench = Bench(tmp_path, stub)
+    if arrival_order:
+        came: list[bytes] = []
+        keep = bench.store.commit
+
+        def commit(reports: list[Held], outcomes: dict[str, int]) -> list[Verdict]:
+            came.extend(report.sealed for report in reports)
+            return keep(reports, outcomes)
+
+        bench.store.commit = commit  # type: ignore[method-assign, assignment]
+        bench.store.sealed = lambda batch: came[-batch.reports :]  # type: ignore[method-assign]
+        bench.courier._order.shuffle = lambda x: None  # type: ignore[method-assign]
+    bench.courier.step()
+    hits = 0
+    for _ in range(trials):
+        reports = sealed(3, bench.size)
+        bench.store.commit(reports, {})
+        bench.courier.step()
+        hits += stub.handed_over()[-1][1][0] == reports[0].sealed
+        stub.seen.clear()
+    return hits
+
+
+def test_the_order_says_nothing(tmp_path: Path, stub: Stub) -> None:
+    """Hits ~ Bin(450, 1/3): mean 150, deviation 10. Within 50: type-I error below 10⁻⁶."""
+    assert abs(first_is_first(tmp_path, stub, 450, arrival_order=False) - 150) < 50
+
+
+def test_an_order_that_tells_is_caught(tmp_path: Path, stub: Stub) -> None:
+    assert first_is_first(tmp_path, stub, 450, arrival_order=True) == 450
+
+
+def test_sigterm_hands_nothing_over_and_a_mutant_that_does_is_caught(tmp_path: Path) -> None:
+    handed = {}
+    for name, program in (("honest", ""), ("mutant", FLUSH)):
+        stub = Stub(deployment(3)[0])
+        (folder := tmp_path / name).mkdir()
+        relay = Relay.start(folder, stub.url, program=program).ready()
+        digest = stub.deployment.digest
+        client = Client(relay.url, digest=digest, ledger=ForgetfulLedgerForTests())
+        for _ in range(2):
+            assert client.take_part(0, lambda state, action: (1.0, 0)).status == "accepted"
+        client.close()
+        assert relay.stop() == 0
+        handed[name] = [head["count"] for head, _ in stub.handed_over()]
+        if name == "honest":
+            # What was accepted is still there, and goes with the third.
+            relay = Relay.start(folder, stub.url).ready()
+            client = Client(relay.url, digest=digest, ledger=ForgetfulLedgerForTests())
+            client.take_part(0, lambda state, action: (1.0, 0))
+            client.close()
+            wait_until(lambda stub=stub: stub.handed_over())
+            assert [head["count"] for head, _ in stub.handed_over()] == [3]
+            relay.kill()
+        stub.close()
+    assert handed == {"honest": [], "mutant": [2]}
+
+
+def test_what_the_service_sees_is_the_same_for_two_users_in_either_order(tmp_path: Path) -> None:
+    """Byte for byte, except for ciphertexts and the order of them, which are random."""
+    views = []
+    found, private = deployment(2)
+    for order in ((0, 1), (1, 0)):
+        stub = Stub(found)
+        (folder := tmp_path / f"{order[0]}").mkdir()
+        relay = Relay.start(folder, stub.url).ready()
+        for user in order:
+            ledger = ForgetfulLedgerForTests()
+            client = Client(relay.url, digest=found.digest, ledger=ledger)
+            assert client.take_part(user, lambda s, a: (float(s), s)).status == "accepted"
+            client.close()
+            time.sleep(0.1 + user)
+        wait_until(lambda stub=stub: stub.handed_over())
+        relay.kill()
+        own = stub.url.removeprefix("http://")
+        requests = {
+            (method, path, str({**headers, "Host": ""}), body.partition(b"\n")[0], len(body))
+            for method, path, headers, body in stub.seen
+        }
+        ((_, batch),) = stub.handed_over()
+        opened = [opener(private, found.digest).open(one, 1) for one in batch]
+        assert all(report is not None and len(report) == len(opened[0] or b"") for report in opened)
+        assert own not in str(requests)
+        views.append((requests, len(set(batch))))
+        stub.close()
+    assert views[0] == views[1]
+    # Fetches and one batch: no request that a single user caused reaches the service.
+    assert {(method, path) for method, path, *_ in views[0][0]} == {
+        ("GET", "/v1/deployment"),
+        ("GET", "/v1/policy"),
+        ("POST", "/v1/crowds"),
+    }

@@ -1,0 +1,185 @@
+"""A hostile relay cannot count a report twice or read one; bad bytes are refused, never a 500."""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.sealing import OVERHEAD, new_private_key, opener
+from tests.relay.running import Pair
+from tests.relay.sending import batch, hand_over, leave, make
+
+CROWD = 40
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    found = Pair.start(tmp_path_factory.mktemp("pair"), CROWD, more="epochs = 'every:1000000'")
+    found.relay.ready()
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def found(pair: Pair) -> Deployment:
+    return pair.relay.deployment()
+
+
+@pytest.fixture(scope="module")
+def plan(pair: Pair) -> dict[str, Any]:
+    whole: dict[str, Any] = pair.relay.get("/v1/policy").json
+    return whole
+
+
+def counts(answer: Any) -> dict[str, Any]:
+    assert answer.status == 200, answer.body
+    told: dict[str, Any] = answer.json
+    return told
+
+
+def test_the_same_plan_for_everybody(pair: Pair) -> None:
+    bodies = {pair.relay.get("/v1/policy").body for _ in range(5)}
+    bodies |= {pair.relay.get(f"/v1/policy?id={secrets.token_hex(16)}").body for _ in range(5)}
+    assert len(bodies) == 1
+
+
+def test_a_report_is_counted_once_however_often_it_is_handed_over(
+    pair: Pair, plan: dict[str, Any], found: Deployment
+) -> None:
+    before = pair.service.users()
+    sealed = [make(plan, found) for _ in range(CROWD)]
+    assert counts(hand_over(pair.service, batch(sealed)))["counted"] == CROWD
+    assert counts(hand_over(pair.service, batch(sealed)))["duplicate"] == CROWD
+    random.shuffle(sealed)
+    assert counts(hand_over(pair.service, batch(sealed * 2)))["duplicate"] == 2 * CROWD
+    # The same report sealed anew has the same id.
+    name = secrets.token_hex(16)
+    twice = [make(plan, found, name) for _ in range(CROWD)]
+    assert counts(hand_over(pair.service, batch(twice)))["counted"] == 1
+    assert pair.service.users() == before + CROWD + 1
+
+
+def test_what_is_altered_or_invented_is_refused_and_the_rest_is_counted(
+    pair: Pair, plan: dict[str, Any], found: Deployment
+) -> None:
+    good = [make(plan, found) for _ in range(CROWD)]
+    size = len(good[0])
+    flipped = bytearray(make(plan, found))
+    flipped[size // 2] ^= 1
+    stranger = opener(new_private_key()).key
+    bad = {
+        "not-sealed": [
+            bytes(flipped),
+            bytes(size),
+            random.randbytes(size),
+            make(plan, found)[: size - 16] + bytes(16),
+            make(plan, found, key=stranger),
+            make(plan, found, digest="0" * 64),
+            make(plan, found, sealed_for=2),
+        ],
+        "malformed": [
+            make(plan, found, id="x"),
+            make(plan, found, text=b"no JSON"),
+            make(plan, found, more=1),
+        ],
+        "other-deployment": [make(plan, found, deployment="0" * 64)],
+        "unknown-version": [make(plan, found, version=2)],
+        "wrong-assignment": [make(plan, found, assignment=10**6), make(plan, found, table=1)],
+        "wrong-alphabet": [make(plan, found, values=[0, 0]), make(plan, found, values=[])],
+    }
+    mixed = good + [one for many in bad.values() for one in many]
+    random.shuffle(mixed)
+    told = counts(hand_over(pair.service, batch(mixed)))
+    assert told["counted"] == CROWD
+    assert told["refused"] == {cause: len(many) for cause, many in bad.items()}
+    refused = pair.service.get("/v1/status").json["refused"]
+    assert all(refused[cause] >= len(many) for cause, many in bad.items())
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        (b"", "malformed"),
+        (b"{}\n", "malformed"),
+        (b'{"version": 1, "count": 40, "size": 300}', "malformed"),
+        (b'{"version": 1, "count": 40, "size": 300}\n' + bytes(299 * 40), "malformed"),
+        (b'{"version": 1, "count": -40, "size": -300}\n' + bytes(300 * 40), "malformed"),
+        (b'{"version": 1, "count": 400, "size": 30}\n' + bytes(30 * 400), "malformed"),
+        (b'{"version": 1, "count": 39, "size": 300}\n' + bytes(300 * 39), "crowd-too-small"),
+        (b"[" * 10**5, "malformed"),
+        (random.Random(1).randbytes(10**5), "malformed"),
+    ],
+)
+def test_a_bad_batch_is_refused_as_a_whole(pair: Pair, body: bytes, cause: str) -> None:
+    before = pair.service.users()
+    answer = hand_over(pair.service, body)
+    assert (answer.status // 100, answer.json["cause"]) == (4, cause)
+    assert pair.service.users() == before
+
+
+def test_versions_that_are_not_open_are_refused_by_cause(pair: Pair) -> None:
+    junk = [random.randbytes(300) for _ in range(CROWD)]
+    for version in (0, -1, 7, 2**62):
+        told = counts(hand_over(pair.service, batch(junk, version)))
+        assert told == {"counted": 0, "duplicate": 0, "refused": {"not-sealed": CROWD}}
+
+
+def test_only_the_relay_hands_over_and_only_crowds_are_taken(
+    pair: Pair, plan: dict[str, Any], found: Deployment
+) -> None:
+    body = batch([make(plan, found) for _ in range(CROWD)])
+    assert hand_over(pair.service, body, "another token").status == 401
+    assert pair.service.send("POST", "/v1/crowds", body).status == 401
+    assert pair.service.get("/v1/crowds").status == 405
+    single = pair.service.post("/v1/reports", {"id": "0" * 32})
+    assert (single.status, single.json["cause"]) == (422, "relay-only")
+    asked = pair.service.get(f"/v1/policy?id={'0' * 32}")
+    assert (asked.status, asked.json["cause"]) == (422, "relay-only")
+
+
+def test_the_relay_refuses_what_it_cannot_hand_over(
+    pair: Pair, plan: dict[str, Any], found: Deployment
+) -> None:
+    sealed = make(plan, found)
+    assert len(sealed) == plan["report_bytes"] + OVERHEAD
+    for changes, cause in (
+        ({"deployment": "0" * 64}, "other-deployment"),
+        ({"version": 2}, "unknown-version"),
+        ({"version": 0}, "unknown-version"),
+        ({"version": "1"}, "malformed"),
+        ({"sealed": "!"}, "malformed"),
+        ({"sealed": ""}, "wrong-alphabet"),
+        ({"more": 1}, "malformed"),
+    ):
+        answer = leave(pair.relay, found, sealed, **changes)
+        assert (answer.status // 100, answer.json["cause"]) == (4, cause), changes
+    for wrong in (sealed[:-1], sealed + b"x"):
+        assert leave(pair.relay, found, wrong).json["cause"] == "wrong-alphabet"
+    huge = pair.relay.send("POST", "/v1/reports", b'{"sealed": "' + bytes(3 * 2**20))
+    assert (huge.status, huge.json["cause"]) == (413, "too-large")
+    for body in (b"", b"null", b"[" * 10**5, b"\xff" * 100, random.Random(2).randbytes(1000)):
+        assert pair.relay.send("POST", "/v1/reports", body).json["cause"] == "malformed"
+    assert pair.relay.get("/v1/reports").status == 405
+    assert pair.relay.get("/nothing").status == 404
+    first, second = leave(pair.relay, found, sealed), leave(pair.relay, found, sealed)
+    assert first.json == second.json == {"status": "accepted"}
+    assert "Traceback" not in pair.relay.log.read_text()
+
+
+def test_the_relay_cannot_read_what_it_holds(
+    pair: Pair, plan: dict[str, Any], found: Deployment
+) -> None:
+    name = secrets.token_hex(16)
+    sealed = make(plan, found, name)
+    leave(pair.relay, found, sealed)
+    files = b"".join(path.read_bytes() for path in pair.folder.glob("relay.sqlite*"))
+    assert sealed in files
+    assert name.encode() not in files
+    assert opener(new_private_key(), found.digest).open(sealed, 1) is None
+    assert json.loads(opener(pair.private, found.digest).open(sealed, 1) or b"")["id"] == name
