@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 import time
@@ -217,6 +218,21 @@ def test_no_waiting_beyond_the_time_there_is() -> None:
     with pytest.raises(UnavailableError, match=r"within 5 s \(at last: status 503"):
         Patience(5.0, waits.append).until_settled(answers(503, retry_after="6"))
     assert waits == []
+
+
+@pytest.mark.parametrize(
+    "far",
+    [
+        "9" * 400,
+        "9" * 5000,
+        "Fri, 31 Dec 9999 23:59:59 -2359",
+        "Mon, 01 Jan 0001 00:00:00 +2359",
+        "Fri, 99 Dec 99999 99:99:99 GMT",
+    ],
+)
+def test_a_retry_after_far_away_is_no_crash(far: str) -> None:
+    with contextlib.suppress(UnavailableError):
+        Patience(5.0, lambda _: None).until_settled(answers(503, 200, retry_after=far))
 
 
 def test_retry_after_may_be_a_date() -> None:

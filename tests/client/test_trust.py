@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ import pytest
 
 from ldprl import InputError, Shape, Trajectory
 from ldprl.client import Client, UnexpectedAnswerError
+from ldprl.client.connection import normalized_url
+from ldprl.client.trust import trusted_digest
 from ldprl.protocol.deployment import Deployment, digest_of
 
 from .conftest import DEPLOYMENT, SHAPE, MakeClient, step
@@ -112,3 +116,96 @@ def test_something_that_is_no_service(service: FakeService, make_client: MakeCli
         service.instead.append(page)
         with pytest.raises(UnexpectedAnswerError):
             make_client().take_part(0, step)
+
+
+@pytest.mark.parametrize(
+    ("url", "written"),
+    [
+        ("http://h", "http://h"),
+        ("http://h/", "http://h"),
+        ("HTTP://H", "http://h"),
+        ("http://h:80//", "http://h"),
+        ("https://h:443/a/", "https://h/a"),
+        ("https://h:80", "https://h:80"),
+        ("http://[::1]:8000", "http://[::1]:8000"),
+    ],
+)
+def test_a_service_has_one_address(url: str, written: str) -> None:
+    assert normalized_url(url) == written
+    assert normalized_url(written) == written
+
+
+@pytest.mark.parametrize(
+    "url", ["", "h", "ftp://h", "http://", "http://h:99999", "http://h:x", "http://u:p@h", "http://h?a",
+            "http://h#a", "http://h\u00e9", "http://h a", "http://[::1", "http://h\n"]
+)  # fmt: skip
+def test_other_addresses_are_refused(url: str) -> None:
+    with pytest.raises(InputError, match="url"):
+        normalized_url(url)
+
+
+def test_two_first_calls_at_once_trust_the_same_deployment(tmp_path: Path) -> None:
+    """A service that offers each caller another deployment: whoever came first has decided."""
+    pin, offers = tmp_path / "trusted", iter(range(100))
+
+    def fetch() -> str:
+        time.sleep(0.02)
+        return f"{next(offers):064}"
+
+    found: list[str] = []
+    urls = ["http://h", "http://h/", "HTTP://h:80"] * 3
+    threads = [
+        threading.Thread(target=lambda url=url: found.append(trusted_digest(pin, url, fetch)))
+        for url in urls
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == ["0" * 64] * len(urls)
+    assert trusted_digest(pin, "http://other", fetch) == f"{1:064}"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '"x"', '{"http://h": "a", "http://h/": "b"}'])
+def test_damaged_trust_is_refused_not_renewed(tmp_path: Path, text: str) -> None:
+    pin = tmp_path / "trusted"
+    pin.write_text(text)
+    with pytest.raises(InputError):
+        trusted_digest(pin, "http://h", lambda: "0" * 64)
+    assert pin.read_text() == text
+
+
+def test_a_relative_ledger_stays_where_it_was(
+    service: FakeService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    client = Client(service.url, digest=service.deployment.digest, ledger="mine.ledger")
+    first = client.take_part(0, step)
+    monkeypatch.chdir(tmp_path / "other")
+    assert client.take_part(0, step).report_id == first.report_id
+    client.close()
+    assert not list((tmp_path / "other").iterdir())
+
+
+@pytest.mark.parametrize("text", ["\\ud800", "\\uDFFF\\uD800"])
+def test_half_a_surrogate_pair_is_no_answer(
+    service: FakeService, make_client: MakeClient, text: str
+) -> None:
+    body = f'{{"digest": "", "deployment": {{"name": "{text}"}}}}'.encode()
+    service.instead.append((200, {}, body))
+    with pytest.raises(UnexpectedAnswerError):
+        make_client().take_part(0, step)
+
+
+def test_a_document_of_a_billion_steps_is_refused_at_once(path: Path) -> None:
+    document = json.loads(json.dumps(DEPLOYMENT.document))
+    document["shape"]["horizon"] = 10**9
+    with running(FakeService(DEPLOYMENT)) as service:
+        service.instead.append(ok({"deployment": document}))
+        client = Client(service.url, digest=digest_of(document), ledger=path)
+        started = time.monotonic()
+        with pytest.raises(InputError, match="horizon"):
+            client.take_part(0, step)
+        assert time.monotonic() - started < 5
+        client.close()

@@ -6,6 +6,7 @@ import copy
 import hashlib
 import json
 import math
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -204,3 +205,64 @@ def changed(document: dict[str, Any], place: tuple[Any, ...], value: Any) -> dic
     else:
         inner[place[-1]] = value + ("1" if isinstance(value, str) else 1)
     return result
+
+
+HUGE: list[tuple[dict[str, Any], str]] = [
+    ({"states": 10**9}, "states"),
+    ({"horizon": 10**9}, "horizon"),
+    ({"horizon": 100_000}, "horizon"),
+    ({"actions": 10**30}, "actions"),
+    ({"states": 10_000, "horizon": 10_000}, "horizon × states"),
+    ({"states": 2_000, "actions": 1_000}, "states² × actions"),
+    ({"states": 1_000, "actions": 10, "horizon": 1_000, "step_dependent": True}, "states²"),
+    ({"first_epoch": 10**30}, "first_epoch"),
+    ({"report_window_hours": 10**30}, "report_window_hours"),
+    ({"epochs": "every:" + "9" * 5000}, "epochs"),
+    ({"epochs": f"every:{2**60}"}, "epochs"),
+    ({"epochs": "growth:1e999999999"}, "epochs"),
+    ({"epochs": "growth:Infinity"}, "epochs"),
+    ({"answers": 10**9}, "answers"),
+]
+
+
+@pytest.mark.parametrize(("changes", "field"), HUGE)
+def test_what_is_too_large_is_refused_before_it_is_built(
+    changes: dict[str, Any], field: str
+) -> None:
+    table = {key: value for key, value in TOML.items() if key != "labels"} | changes
+    started = time.process_time()
+    with pytest.raises(InputError) as caught:
+        Deployment.from_toml(table)
+    assert caught.value.field.startswith(field)
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(("changes", "field"), HUGE[:7])
+def test_a_client_builds_nothing_large_from_a_document(changes: dict[str, Any], field: str) -> None:
+    sizes = {"states": 3, "actions": 2, "horizon": 4, "step_dependent": False}
+    document = EVERY["laplace"].document | {"shape": sizes | changes}
+    started = time.process_time()
+    with pytest.raises(InputError) as caught:
+        Deployment.from_document(document)
+    assert caught.value.field.startswith(field)
+    assert time.process_time() - started < 1
+
+
+def test_a_client_refuses_reports_that_a_service_would_take() -> None:
+    laplace = Deployment("large", Shape(200, 50, 2), "1", mechanism="laplace")
+    with pytest.raises(InputError, match="counters in a report"):
+        Deployment.from_document(laplace.document)
+
+
+def test_large_problems_are_admitted() -> None:
+    table = {"name": "large", "states": 1000, "actions": 100, "horizon": 1000, "epsilon": 1}
+    started = time.process_time()
+    large = Deployment.from_toml(table)
+    assert Deployment.from_document(large.document).digest == large.digest
+    assert time.process_time() - started < 20
+
+
+@pytest.mark.parametrize("document", ["\ud800", {"name": "\udfff"}, [[]] * 3 + [{1: 2, "a": 3}]])
+def test_what_cannot_be_written_has_no_digest(document: object) -> None:
+    with pytest.raises(InputError, match="deployment"):
+        digest_of(document)

@@ -36,6 +36,11 @@ def refused(folder: Path, *options: str, deployment: str = DEPLOYMENT) -> str:
         (DEPLOYMENT + "sttes = 3", "'states'"),
         (DEPLOYMENT + 'mechanism = "none"', "mechanism"),
         (DEPLOYMENT.replace('"0.5"', '"-1"'), "epsilon"),
+        (DEPLOYMENT.replace("states = 3", "states = 1_000_000_000"), "states"),
+        (DEPLOYMENT.replace("states = 3", "states = 1e9"), "states"),
+        (DEPLOYMENT.replace("horizon = 3", "horizon = 100_000"), "horizon"),
+        (DEPLOYMENT + "labels = " + "[" * 50_000, "nested"),
+        (DEPLOYMENT + "#" + "x" * 2**22, "bytes"),
         (DEPLOYMENT.replace("private-ucb-vi", "ldp-psrl"), "learner"),
     ],
 )

@@ -9,6 +9,10 @@ import { SubsetSelection } from "./subset.js";
 import { checkTrajectory } from "./trajectory.js";
 
 const FORMAT = 1;
+// What a page builds from a document that anybody may have written: the bounds of Python's client.
+const MOST_EACH = 10_000;
+const MOST_CELLS = 1_000_000;
+const MOST_COUNTERS = 1_000_000;
 const MECHANISMS = {
   "subset-selection": SubsetSelection,
   laplace: Laplace,
@@ -21,7 +25,7 @@ class Deployment {
     this.document = document;
     this.digest = digest;
     this.name = document.name;
-    this.shape = readShape(document.shape);
+    this.shape = readShape(document.shape, document.mechanism !== "subset-selection");
     this.mechanism = document.mechanism;
     this.epsilon = document.epsilon;
     this.labels = readLabels(document.labels, this.shape);
@@ -54,18 +58,19 @@ export async function readDeployment(document) {
   return new Deployment(document, await digestOf(document));
 }
 
-function readShape(shape) {
+function readShape(shape, counting) {
   record("shape", shape);
-  const size = (field) => wholeNumber(`shape.${field}`, shape[field], 1);
+  const size = (field) => wholeNumber(`shape.${field}`, shape[field], 1, MOST_EACH);
   if (typeof shape.step_dependent !== "boolean") {
     throw new InputError("shape.step_dependent", shape.step_dependent, "true or false");
   }
-  return {
-    states: size("states"),
-    actions: size("actions"),
-    horizon: size("horizon"),
-    stepDependent: shape.step_dependent,
-  };
+  const [states, actions, horizon] = ["states", "actions", "horizon"].map(size);
+  wholeNumber("shape.horizon × states", horizon * states, 1, MOST_CELLS);
+  const models = shape.step_dependent ? horizon : 1;
+  if (counting) {
+    wholeNumber("shape.counters", models * states * actions * (states + 2), 1, MOST_COUNTERS);
+  }
+  return { states, actions, horizon, stepDependent: shape.step_dependent };
 }
 
 function readLabels(labels, shape) {

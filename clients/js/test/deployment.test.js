@@ -160,3 +160,20 @@ test("canonical JSON sorts keys, and refuses what languages write differently", 
     assert.throws(() => canonicalJson(value), InputError);
   }
 });
+
+test("a document cannot make a page build more than a page can", async () => {
+  const { document } = example("words");
+  const large = (shape) => ({ ...document, shape: { ...document.shape, ...shape } });
+  const laplace = (shape) => ({ ...large(shape), mechanism: "laplace" });
+  const cases = [
+    ["shape.horizon", large({ horizon: 1e9 })],
+    ["shape.states", large({ states: 1e9 })],
+    ["shape.actions", large({ actions: 2 ** 53 - 1 })],
+    ["shape.horizon × states", large({ horizon: 10_000, states: 10_000 })],
+    ["shape.counters", laplace({ states: 1_000, actions: 100 })],
+    ["shape.counters", laplace({ states: 50, actions: 10, horizon: 1_000, step_dependent: true })],
+  ];
+  for (const [field, changed] of cases) {
+    await assert.rejects(readDeployment(changed), refused(field), field);
+  }
+});

@@ -11,7 +11,8 @@ _EXTRAS = {
         ("httptools", "msgspec", "psycopg", "starlette", "uvicorn", "uvloop"), "service"
     ),
 }
-"""The extra that installs a missing package, where it is not simulation."""
+"""The extra that installs a missing package, where the command does not say."""
+_SERVING = {"serve", "admin-token"}
 
 
 def main() -> None:
@@ -23,7 +24,9 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         if (missing.name or "ldprl").startswith("ldprl"):
             raise
-        extra = _EXTRAS.get(missing.name or "", "simulation")
+        # `serve` needs no more than its own extra, which has what simulation shares with it.
+        usual = "service" if _SERVING & set(sys.argv[1:2]) else "simulation"
+        extra = _EXTRAS.get((missing.name or "").partition(".")[0], usual)
         hint = f"pip install 'ldprl[{extra}]'"
         print(f"error: {missing.name} is not installed: {hint}", file=sys.stderr)
         sys.exit(2)

@@ -19,6 +19,7 @@ from ldprl.client.ledger import Entry, Ledger
 from ldprl.client.outcome import Outcome
 from ldprl.client.patience import Patience
 from ldprl.client.remote import RemoteService
+from ldprl.client.trust import trusted_digest
 from ldprl.errors import InputError, positive
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.mechanisms.trajectory import Trajectory
@@ -87,13 +88,8 @@ class Client:
         """
         book = _opened(ledger)
         pin = book.path.with_name(book.path.name + ".trusted")
-        known: dict[str, str] = json.loads(pin.read_text()) if pin.exists() else {}
-        if url not in known:
-            known[url] = served_digest(url, patience, timeout)
-            fresh = pin.with_name(pin.name + ".new")
-            fresh.write_text(json.dumps(known, indent=1))
-            fresh.replace(pin)
-        return cls(url, digest=known[url], ledger=book, patience=patience, timeout=timeout)
+        digest = trusted_digest(pin, url, lambda: served_digest(url, patience, timeout))
+        return cls(url, digest=digest, ledger=book, patience=patience, timeout=timeout)
 
     @property
     def deployment(self) -> Deployment:

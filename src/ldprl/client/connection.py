@@ -14,6 +14,8 @@ from ldprl.errors import InputError
 
 LONGEST_BODY = 2**23
 """How many bytes of a response are read: far more than any policy has."""
+_USUAL_PORTS = {"http": 80, "https": 443}
+_KINDS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
 # An idle connection that the other end has closed shows in one of these ways.
 _STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
@@ -25,6 +27,34 @@ class Response:
     status: int
     document: Any
     retry_after: str | None
+
+
+def normalized_url(url: str) -> str:
+    """Return a service's address in the one way of writing it, or refuse it."""
+    expected = "https://host[:port][/prefix]"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except (ValueError, AttributeError):
+        raise InputError("url", url, f"{expected}, with a port from 0 to 65535") from None
+    if parts.scheme not in _KINDS or not parts.hostname or parts.query or parts.fragment:
+        raise InputError("url", url, expected)
+    if parts.username is not None or not url.isascii() or not url.isprintable() or " " in url:
+        raise InputError("url", url, f"{expected}, in plain ASCII and without a user's name")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    place = host if port in (None, _USUAL_PORTS[parts.scheme]) else f"{host}:{port}"
+    return f"{parts.scheme}://{place}{parts.path.rstrip('/')}"
+
+
+def _parsed(content: bytes) -> Any:
+    """Return the JSON document, or None if there is none; half a surrogate pair is no text."""
+    try:
+        document = json.loads(content)
+        if b"\\ud" in content.lower():
+            json.dumps(document, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    return document
 
 
 class Connection:
@@ -40,18 +70,11 @@ class Connection:
     """
 
     def __init__(self, url: str, timeout: float) -> None:
-        parts = urlsplit(url)
-        kinds = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
-        if parts.scheme not in kinds or not parts.hostname or parts.query or parts.fragment:
-            raise InputError("url", url, "https://host[:port][/prefix]")
-        try:
-            port = parts.port
-        except ValueError:
-            raise InputError("url", url, "a port from 0 to 65535") from None
-        self._prefix = parts.path.rstrip("/")
+        parts = urlsplit(normalized_url(url))
+        self._prefix = parts.path
         self._timeout = timeout
         # HTTPSConnection checks certificate and host name by default.
-        self._http = kinds[parts.scheme](parts.hostname, port, timeout=timeout)
+        self._http = _KINDS[parts.scheme](parts.hostname or "", parts.port, timeout=timeout)
 
     def request(self, method: str, path: str, body: bytes | None = None) -> Response:
         """Return the response; a connection that fails raises OSError or HTTPException."""
@@ -79,10 +102,7 @@ class Connection:
         self._http.request(method, self._prefix + path, body, headers)
         response = self._http.getresponse()
         content = self._read(response)
-        try:
-            document = json.loads(content)
-        except (ValueError, RecursionError):
-            document = None
+        document = _parsed(content)
         return Response(response.status, document, response.headers.get("Retry-After"))
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:

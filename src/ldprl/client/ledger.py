@@ -82,7 +82,8 @@ class Ledger:
     """
 
     def __init__(self, path: str | os.PathLike[str], budget: Budget | None = None) -> None:
-        self.path = Path(path)
+        # As it is now: the process may change its folder later.
+        self.path = Path(path).absolute()
         self.budget = budget
 
     def report(

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ldprl.mdp.gymnasium_env import TabularEnv
 
 RewardKind = Literal["deterministic", "bernoulli"]
+LONGEST_HORIZON = 10_000
+"""Steps that an MDP from a file may have: every step is planned, and has a row in every policy."""
 _JSON_FIELDS = ("horizon", "transitions", "rewards", "initial", "reward_kind")
 
 
@@ -121,6 +123,8 @@ class TabularMDP:
         for name in ("horizon", "transitions", "rewards"):
             if name not in fields:
                 raise InputError("JSON", sorted(fields), f"the field {name!r}")
+        if isinstance(fields["horizon"], int) and fields["horizon"] > LONGEST_HORIZON:
+            raise InputError("horizon", fields["horizon"], f"at most {LONGEST_HORIZON} steps")
         return cls(**fields)
 
     @classmethod

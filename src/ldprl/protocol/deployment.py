@@ -18,6 +18,7 @@ from ldprl.mechanisms.subset_selection import LayoutName, SubsetSelection
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.randomizer import randomizer
 from ldprl.protocol.shuffle import Shuffled
+from ldprl.protocol.sizes import CLIENT_BOUNDS, LARGEST_COUNT, SERVICE_BOUNDS, check_sizes
 from ldprl.shape import Shape
 
 MECHANISMS = ("subset-selection", "laplace", "gaussian", "randomized-response", "bounded-noise")
@@ -25,6 +26,7 @@ MECHANISMS = ("subset-selection", "laplace", "gaussian", "randomized-response", 
 LEARNERS = ("ldp-evi", "ldp-ts", "ldp-obi", "private-ucb-vi", "dp-ucbvi")
 """Who can learn in a service: from private sums, without knowing the number of users in advance."""
 FORMAT = 1
+_MOST_GROWTH = 1_000_000
 _TEXT_FIELDS = ("name", "mechanism", "epsilon", "delta", "learner", "failure_probability", "epochs")
 _COUNT_FIELDS = ("first_epoch", "report_window_hours")
 _ASKING_FIELDS = ("layout", "answers")
@@ -77,13 +79,15 @@ class Deployment:
             raise InputError("name", self.name, "1 to 100 printable characters")
         one_of("mechanism", self.mechanism, MECHANISMS)
         one_of("learner", self.learner, LEARNERS)
+        check_sizes(self.shape, SERVICE_BOUNDS, counting=True)
         for name in ("epsilon", "delta", "failure_probability"):
             object.__setattr__(self, name, decimal_text(name, getattr(self, name)))
         positive("epsilon", float(self.epsilon))
         probability("delta", float(self.delta), zero=True)
         probability("failure_probability", float(self.failure_probability), zero=False)
-        whole_number("first_epoch", self.first_epoch, 1)
-        whole_number("report_window_hours", self.report_window_hours, 1)
+        for name in _COUNT_FIELDS:
+            if whole_number(name, getattr(self, name), 1) > LARGEST_COUNT:
+                raise InputError(name, getattr(self, name), f"at most {LARGEST_COUNT}")
         epoch_length(self.epochs, 0)
         self.labels.check(self.shape)
         for name in _ASKING_FIELDS:
@@ -165,6 +169,11 @@ class Deployment:
         if not isinstance(sizes, dict) or not isinstance(drawn, dict):
             raise InputError("deployment", document, "a document with a shape and a randomizer")
         table |= {key: drawn[key] for key in _ASKING_FIELDS if key in drawn}
+        each_step = _boolean("shape.step_dependent", sizes.get("step_dependent"))
+        states, actions, horizon = (cast(int, sizes.get(size)) for size in _SIZES)
+        shape = Shape(states, actions, horizon, each_step)
+        counting = document.get("mechanism") != SubsetSelection.name
+        check_sizes(shape, CLIENT_BOUNDS, counting=counting)
         deployment = cls.from_toml(table | sizes)
         if deployment.document != document:
             raise InputError("deployment.randomizer", drawn, f"{randomizer(deployment.built)}")
@@ -176,8 +185,12 @@ _DERIVED = ("format", "shape", "randomizer")
 
 def digest_of(document: object) -> str:
     """Return the SHA-256, in hex, of ``document`` in canonical JSON: sorted keys, no spaces."""
-    text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    try:
+        text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+    except (ValueError, TypeError, RecursionError):
+        # Half a surrogate pair, or nested too deeply.
+        raise InputError("deployment", type(document).__name__, "a document of text") from None
 
 
 def epoch_length(epochs: str, users: int) -> int:
@@ -186,16 +199,15 @@ def epoch_length(epochs: str, users: int) -> int:
         return 1
     kind, _, value = str(epochs).partition(":")
     try:
-        if kind == "every":
-            return whole_number("epochs", int(value), 1)
-        if kind == "growth":
+        if kind == "every" and 1 <= int(value) <= LARGEST_COUNT:
+            return int(value)
+        if kind == "growth" and 0 < Decimal(value) <= _MOST_GROWTH:
             # In decimals, so that every machine plans at the same count.
-            factor = Decimal(value)
-            if factor > 0 and factor.is_finite():
-                return math.ceil(factor * users)
+            return math.ceil(Decimal(value) * users)
     except (ValueError, InvalidOperation):
         pass
-    raise InputError("epochs", epochs, "'each', 'every:N' or 'growth:G' with a number > 0")
+    expected = f"'each', 'every:N' or 'growth:G' with N ≥ 1 and 0 < G ≤ {_MOST_GROWTH}"
+    raise InputError("epochs", epochs, expected)
 
 
 def decimal_text(field: str, value: object) -> str:

@@ -13,6 +13,8 @@ from ldprl.service.limits import Limits
 
 HERE = Path(__file__).parent
 DEMO = HERE / "demo"
+_LONGEST_FILE = 2**22
+"""Bytes of a deployment's file: 10,000 labels of 200 characters and some more."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,16 @@ def read_deployment(path: Path | None) -> Deployment:
     """Read a deployment's TOML file, or the demo's."""
     path = DEMO / "deployment.toml" if path is None else path
     try:
+        if path.stat().st_size > _LONGEST_FILE:
+            raise InputError("deployment", str(path), f"a file of at most {_LONGEST_FILE} bytes")
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         expected = f"a file that can be read ({error.strerror})"
         raise InputError("deployment", str(path), expected) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError("deployment", str(path), f"valid TOML ({error})") from None
+    except RecursionError:
+        raise InputError("deployment", str(path), "TOML that is not nested so deeply") from None
     return Deployment.from_toml(table)
 
 

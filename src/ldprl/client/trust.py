@@ -1,0 +1,66 @@
+"""Trust on first use: which deployment a service had when it was first asked."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from ldprl.client.connection import normalized_url
+from ldprl.errors import InputError
+
+
+def trusted_digest(path: Path, url: str, fetch: Callable[[], str]) -> str:
+    """Return the digest kept at ``path`` for ``url``, fetched and kept now if there is none.
+
+    Processes take turns, and look again when it is theirs: two first calls at once trust the same
+    deployment. One service is one entry, however its address is written.
+    """
+    service = normalized_url(url)
+    lock = os.open(
+        path.with_name(path.name + ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600
+    )
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known = _read(path)
+        if service not in known:
+            known[service] = fetch()
+            _write(path, known)
+        return known[service]
+    finally:
+        os.close(lock)
+
+
+def _read(path: Path) -> dict[str, str]:
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        known: dict[str, str] = {}
+        for url, digest in entries.items():
+            if known.setdefault(normalized_url(url), str(digest)) != digest:
+                expected = f"one deployment for {normalized_url(url)}"
+                raise InputError("ledger", str(path), expected)
+        return known
+    except FileNotFoundError:
+        return {}
+    except (ValueError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        # To start anew would trust whoever answers now.
+        raise InputError("ledger", str(path), "trusted deployments, in JSON") from None
+
+
+def _write(path: Path, known: dict[str, str]) -> None:
+    """Replace the file, and return when that is on disk."""
+    fresh = path.with_name(path.name + ".new")
+    with fresh.open("w", encoding="utf-8") as file:
+        json.dump(known, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,56 @@
+"""Compiled code finds a place where neither the package nor the home can be written."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ldprl
+
+_PROGRAM = """
+import os, sys
+from ldprl.learning.confidence import mixture_rates
+import ldprl.learning.confidence as module
+folder = os.environ["NUMBA_CACHE_DIR"]
+assert os.stat(folder).st_mode & 0o777 == 0o700, folder
+print(folder)
+"""
+
+
+def test_a_read_only_package_and_home_do_not_stop_numba(tmp_path: Path) -> None:
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("only root can become a user who may write nothing")
+    copy = Path("/tmp") / f"ldprl-read-only-{os.getpid()}"
+    try:
+        source = Path(ldprl.__file__).parent
+        shutil.copytree(source, copy / "ldprl", ignore=shutil.ignore_patterns("__pycache__"))
+        for path in (copy, *copy.rglob("*")):
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        variables = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "PYTHONPATH": str(copy)}
+        user = pwd.getpwnam("nobody").pw_name
+        line = ["setpriv", f"--reuid={user}", "--clear-groups", sys.executable, "-c", _PROGRAM]
+        done = subprocess.run(
+            line, env=variables, capture_output=True, text=True, check=False, cwd="/"
+        )
+        if "Permission denied" in done.stderr and "python" in done.stderr:
+            pytest.skip("this interpreter is not for other users to run")
+        assert done.returncode == 0, done.stderr
+        assert not Path(done.stdout.strip()).exists(), "it goes with the process"
+    finally:
+        for path in (copy, *copy.rglob("*")):
+            path.chmod(0o755)
+        shutil.rmtree(copy)
+
+
+def test_a_place_that_is_given_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from ldprl.compile_cache import provide_compile_cache
+
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    provide_compile_cache()
+    assert os.environ["NUMBA_CACHE_DIR"] == str(tmp_path)
