@@ -14,7 +14,6 @@ import typer
 
 from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import Json
-from ldprl.cli.progress import resumable
 from ldprl.cli.show import show_json
 from ldprl.errors import InputError
 from ldprl.figures.gallery import figure_names
@@ -65,6 +64,7 @@ def reproduce(
     DIR gets pictures (PNG and SVG), their data (Parquet) and report.html, which needs nothing
     else. Finished curves are kept: after Ctrl-C the same command continues.
     """
+    from ldprl.cli.progress import resumable
     from ldprl.figures.gallery import figure_named
     from ldprl.figures.reproduce import reproduce as make
     from ldprl.figures.settings import Settings
