@@ -36,6 +36,21 @@ export interface Labels {
   readonly reward: string;
 }
 
+/** What reports have that a relay mixes. */
+export interface Shuffle {
+  /** The relay hands over no fewer reports than this. */
+  readonly crowd: number;
+  /** A decimal string. */
+  readonly centralEpsilon: string;
+  /** A decimal string. */
+  readonly delta: string;
+  /** The service's public key, in hex. */
+  readonly key: string;
+}
+
+/** Say in plain words what a user has, with and without trust in the relay. */
+export function promises(deployment: Deployment): string;
+
 export type MechanismName = "subset-selection" | "laplace" | "randomized-response";
 
 /** A public partition of the states: `cell[s]` is the cell of state s. */
@@ -98,6 +113,8 @@ export interface Assignment {
   readonly table?: number;
   /** What to report about, each at a step of its own; empty if the mechanism asks nothing. */
   readonly questions: readonly Question[];
+  /** With a relay: how long every report is before it is sealed. */
+  readonly reportBytes?: number;
 }
 
 /** An assignment together with the id that its report will have. */
@@ -134,6 +151,8 @@ export interface Deployment {
   readonly name: string;
   readonly shape: Shape;
   readonly mechanism: MechanismName;
+  /** Null where reports go to the service directly. */
+  readonly shuffle: Shuffle | null;
   /** A decimal string. */
   readonly epsilon: string;
   readonly labels: Labels;
@@ -203,7 +222,7 @@ export interface Entry {
   readonly epsilon: string;
   /** The JSON that is sent, the same bytes each time. */
   readonly body: string;
-  readonly status: "pending" | "counted" | "duplicate" | "refused";
+  readonly status: "pending" | "counted" | "duplicate" | "accepted" | "refused";
   /** Why it was refused. */
   readonly cause?: string;
 }

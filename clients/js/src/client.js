@@ -5,7 +5,9 @@ import { digestOf, hex } from "./canonical.js";
 import { readDeployment } from "./deployment.js";
 import { InputError, ServiceError, record, wholeNumber } from "./errors.js";
 import { Ledger } from "./ledger.js";
+import { drawAssignment } from "./plan.js";
 import { SystemSource } from "./random.js";
+import { base64, seal } from "./seal.js";
 import { BrowserStorage } from "./storage.js";
 import { Transport } from "./transport.js";
 import { NOTHING, checkReward } from "./trajectory.js";
@@ -60,6 +62,11 @@ export class Client {
   async assignment() {
     const deployment = await this.deployment();
     const id = hex(new SystemSource().randomBytes(REPORT_ID_BYTES));
+    if (deployment.shuffle !== null) {
+      // The user draws: nobody else may know which assignment it is.
+      const plan = await this.transport.get("/v1/policy");
+      return { id, ...(await drawAssignment(plan, deployment, new SystemSource())) };
+    }
     const document = await this.transport.get(`/v1/policy?id=${id}`);
     return { id, ...(await readAssignment(document, deployment)) };
   }
@@ -91,8 +98,9 @@ export class Client {
    */
   async makeReport(assignment, trajectory, { again = false } = {}) {
     const deployment = await this.deployment();
-    const { id, version, assignment: index, table } = assignment;
-    const make = () => ({
+    const { id, version, assignment: index, table, reportBytes } = assignment;
+    const { digest, shuffle } = deployment;
+    const report = () => ({
       id,
       deployment: deployment.digest,
       version,
@@ -100,6 +108,11 @@ export class Client {
       ...(table === undefined ? {} : { table }),
       values: deployment.privatize(trajectory, assignment),
     });
+    if (shuffle === null) return this.ledger.report(deployment, id, report, { again });
+    // Sealed before the ledger is opened, which waits for nobody; nothing leaves before it is kept.
+    const text = JSON.stringify(report());
+    const sealed = base64(await seal(text, reportBytes, shuffle.key, digest, version));
+    const make = () => ({ deployment: digest, version, sealed });
     return this.ledger.report(deployment, id, make, { again });
   }
 
@@ -112,6 +125,10 @@ export class Client {
     } catch (error) {
       if (!FINAL_CAUSES.includes(error.reason)) throw error;
       return this.ledger.settle(entry, "refused", error.reason);
+    }
+    const { shuffle } = await this.deployment();
+    if (shuffle !== null && answer?.status === "accepted") {
+      return this.ledger.settle(entry, answer.status);
     }
     if (answer?.id !== entry.id || !["counted", "duplicate"].includes(answer.status)) {
       throw new ServiceError("/v1/reports: the report was not acknowledged", { later: true });

@@ -5,6 +5,7 @@ import { Laplace, RandomizedResponse } from "./counters.js";
 import { InputError, record, wholeNumber } from "./errors.js";
 import { decimal } from "./numbers.js";
 import { SystemSource } from "./random.js";
+import { readShuffle } from "./shuffle.js";
 import { SubsetSelection } from "./subset.js";
 import { checkTrajectory } from "./trajectory.js";
 
@@ -37,6 +38,7 @@ class Deployment {
     }
     const randomizer = record("randomizer", document.randomizer);
     this.randomizer = new MECHANISMS[this.mechanism](this.shape, epsilon, randomizer);
+    this.shuffle = readShuffle(document.shuffle, this.randomizer, Number(this.epsilon));
   }
 
   /** Return the values to send for a user who received `assignment` and lived `trajectory`. */

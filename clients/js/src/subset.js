@@ -4,6 +4,7 @@ import { InputError, record, wholeNumber } from "./errors.js";
 import { atMost, bigWhole, exponentialFromBelow } from "./numbers.js";
 import { matterOf } from "./questions/index.js";
 import { readPartition } from "./questions/partition.js";
+import { subsetBlanket, together } from "./shuffle.js";
 
 const LAYOUTS = { separate: ["reward", "transition"], joint: ["joint"] };
 const WORDS = 1n << 64n;
@@ -45,6 +46,21 @@ export class SubsetSelection {
       throw new InputError("questions", questions, expected);
     }
     return read;
+  }
+
+  /** Return what reports hide behind in a crowd: one for each combination of questions. */
+  blankets() {
+    const each = this.kinds.map((kind) => subsetBlanket(this.oracles[kind]));
+    let combined = each.map((blanket, i) => ({ last: i, blanket }));
+    for (let more = 1; more < this.answers; more += 1) {
+      combined = combined.flatMap(({ last, blanket }) =>
+        each.slice(last).map((other, i) => ({
+          last: last + i,
+          blanket: together([blanket, other]),
+        })),
+      );
+    }
+    return combined.map(({ blanket }) => blanket);
   }
 
   /** Return the items of a report, in increasing order; each question's follow the last one's. */

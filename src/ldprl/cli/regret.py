@@ -15,7 +15,7 @@ from ldprl.cli.options import Json as JsonFlag
 from ldprl.cli.show import number, show_json, show_table
 
 if TYPE_CHECKING:
-    from ldprl.mechanisms.mechanism import Constants
+    from ldprl.mechanisms.mechanism import Constants, Mechanism
     from ldprl.simulation.engine import Simulation
 
 
@@ -60,6 +60,13 @@ def regret(
             help="Plan again after each user, or when their number has grown by the factor 1 + G.",
         ),
     ] = "growth:0.01",
+    crowd: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Plan again after no fewer users: a relay mixes them."),
+    ] = None,
+    central_delta: Annotated[
+        str, typer.Option(metavar="D", help="With --crowd: δ at which central ε is computed.")
+    ] = "1e-8",
     as_json: JsonFlag = False,
 ) -> None:
     """Simulate users, a mechanism and a learner, and show the regret.
@@ -73,7 +80,7 @@ def regret(
     from ldprl.errors import one_of
     from ldprl.mdp.specification import mdp_from
     from ldprl.simulation.engine import simulate
-    from ldprl.simulation.schedule import schedule_from
+    from ldprl.simulation.schedule import AtLeast, schedule_from
 
     import_seconds = time.perf_counter() - started
     users = count("episodes", episodes)
@@ -83,6 +90,10 @@ def regret(
     if mechanism is None:
         mechanism = "laplace" if LEARNERS[learner].private else "none"
     schedule = schedule_from(replan)
+    mixed = 0
+    if crowd is not None:
+        mixed = count("crowd", crowd)
+        schedule = AtLeast(schedule, mixed)
     world = mdp_from(mdp)
     agent, randomizer = build(
         learner,
@@ -95,6 +106,7 @@ def regret(
         failure_probability=decimal("failure_probability", failure_probability),
         alpha=decimal("alpha", alpha),
     )
+    central = _central(randomizer, mixed, decimal("central_delta", central_delta))
     with progress_bar(schedule, users, repeats) as progress:
         result = simulate(
             world,
@@ -109,17 +121,31 @@ def regret(
         )
     joint = agent.joint_epsilon
     if as_json:
-        _show_json(result, import_seconds, joint)
+        _show_json(result, import_seconds, joint, central)
     else:
         shape = world.shape
         sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
-        _show_table(result, f"{learner}, {mechanism} ({constants}) in {mdp}: {sizes}", joint)
+        _show_table(
+            result, f"{learner}, {mechanism} ({constants}) in {mdp}: {sizes}", joint, central
+        )
 
 
-def _show_json(result: Simulation, import_seconds: float, joint: float | None) -> None:
+def _central(randomizer: Mechanism, crowd: int, delta: float) -> dict[str, float]:
+    """Return what reports have that a relay mixes, if it does."""
+    if not crowd:
+        return {}
+    from ldprl.accounting.shuffling import central_epsilon
+
+    epsilon = central_epsilon(randomizer.blankets(), crowd, delta)
+    return {"crowd": crowd, "central_epsilon": epsilon, "central_delta": delta}
+
+
+def _show_json(
+    result: Simulation, import_seconds: float, joint: float | None, central: dict[str, float]
+) -> None:
     given = result.guarantee
     epsilon = given.epsilon if math.isfinite(given.epsilon) else None
-    guarantee = {"epsilon": epsilon, "delta": given.delta}
+    guarantee = {"epsilon": epsilon, "delta": given.delta} | central
     if joint is not None:
         guarantee["joint_epsilon"] = joint
     show_json(
@@ -136,7 +162,9 @@ def _show_json(result: Simulation, import_seconds: float, joint: float | None) -
     )
 
 
-def _show_table(result: Simulation, title: str, joint: float | None) -> None:
+def _show_table(
+    result: Simulation, title: str, joint: float | None, central: dict[str, float]
+) -> None:
     users = int(result.checkpoints[-1])
     given = result.guarantee
     private = "none"
@@ -154,5 +182,8 @@ def _show_table(result: Simulation, title: str, joint: float | None) -> None:
         ("guarantee", private),
         ("seconds", f"{result.seconds:.2f}"),
     ]
+    if central:
+        mixed = f"ε = {central['central_epsilon']:.4g}, δ = {central['central_delta']:g}"
+        rows.insert(-1, (f"among {central['crowd']:,} that a relay mixes", mixed))
     runs = "1 run" if len(regrets) == 1 else f"{len(regrets)} runs"
     show_table(title, (runs, "value"), rows, right=("value",))

@@ -31,15 +31,39 @@ class Growth:
         return max(1, math.ceil(self.factor * users))
 
 
+@dataclass(frozen=True)
+class AtLeast:
+    """As ``schedule`` says, but never fewer than ``crowd``: a relay hands over no fewer reports.
+
+    The users of a last plan that are no crowd follow it, and nobody learns from them.
+    """
+
+    schedule: Schedule
+    crowd: int
+
+    def __post_init__(self) -> None:
+        whole_number("crowd", self.crowd, 1)
+
+    def __call__(self, users: int) -> int:
+        """Return how many users the next plan serves."""
+        return max(self.crowd, self.schedule(users))
+
+
 def schedule_from(replan: str | Schedule) -> Schedule:
-    """Read ``"each"`` or ``"growth:G"``; of a function, what it returns is checked."""
-    if replan is each or isinstance(replan, Growth):
+    """Read ``"each"``, ``"growth:G"``, ``"crowd:N"`` or ``"growth:G,crowd:N"``.
+
+    Of a function, what it returns is checked.
+    """
+    if replan is each or isinstance(replan, Growth | AtLeast):
         return replan
     if callable(replan):
         given = replan
         return lambda users: whole_number(f"replan({users})", given(users), 1)
     if replan == "each":
         return each
+    often, _, crowd = str(replan).rpartition("crowd:")
+    if crowd.isdecimal() and (often == "" or often.endswith(",")) and str(replan) != crowd:
+        return AtLeast(schedule_from(often[:-1]) if often else each, int(crowd))
     kind, _, value = str(replan).partition(":")
     if kind == "growth":
         try:
@@ -47,4 +71,6 @@ def schedule_from(replan: str | Schedule) -> Schedule:
         except ValueError as error:
             if isinstance(error, InputError):
                 raise
-    raise InputError("replan", replan, "'each' or 'growth:G' with a number G > 0")
+    raise InputError(
+        "replan", replan, "'each', 'growth:G' with a number G > 0, 'crowd:N' or 'growth:G,crowd:N'"
+    )

@@ -1,0 +1,28 @@
+"""When plans are made: by growth, and never before a crowd is there."""
+
+from __future__ import annotations
+
+import pytest
+
+from ldprl.errors import InputError
+from ldprl.simulation.schedule import AtLeast, Growth, each, schedule_from
+
+
+def test_names_read_as_schedules() -> None:
+    assert schedule_from("each") is each
+    assert schedule_from("growth:0.5") == Growth(0.5)
+    assert schedule_from("crowd:1000") == AtLeast(each, 1000)
+    assert schedule_from("growth:0.5,crowd:1000") == AtLeast(Growth(0.5), 1000)
+
+
+def test_a_plan_serves_at_least_a_crowd() -> None:
+    schedule = schedule_from("growth:0.1,crowd:1000")
+    assert [schedule(users) for users in (0, 1000, 10_000, 20_000)] == [1000, 1000, 1000, 2000]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "1000", "crowd:", "crowd:0", "crowd:-5", "growth:0", "growth:0.1;crowd:5", "x:1"]
+)
+def test_other_names_are_refused(name: str) -> None:
+    with pytest.raises(InputError):
+        schedule_from(name)
