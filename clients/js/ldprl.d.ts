@@ -51,7 +51,26 @@ export interface Shuffle {
 /** Say in plain words what a user has, with and without trust in the relay. */
 export function promises(deployment: Deployment): string;
 
-export type MechanismName = "subset-selection" | "laplace" | "randomized-response";
+/** "subset-selection", "laplace", "randomized-response", or one that the app defined. */
+export type MechanismName = string;
+
+/** How a user randomizes: what `defineMechanism` takes is its class. */
+export interface Mechanism {
+  /** Return the questions that a service sent, or refuse them. */
+  readQuestions(questions: unknown): readonly Question[];
+  /** Return the values to send. */
+  privatize(trajectory: Trajectory, assignment: Assignment, source: RandomSource): number[];
+}
+
+/** Make a mechanism known; ε is a fraction, and less private integers must be refused. */
+export function defineMechanism(
+  name: MechanismName,
+  mechanism: new (
+    shape: Shape,
+    epsilon: { top: bigint; bottom: bigint },
+    randomizer: Record<string, unknown>,
+  ) => Mechanism,
+): void;
 
 /** A public partition of the states: `cell[s]` is the cell of state s. */
 export interface Partition {

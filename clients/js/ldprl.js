@@ -4,6 +4,7 @@ export { canonicalJson, digestOf } from "./src/canonical.js";
 export { Client, servedDigest } from "./src/client.js";
 export { readDeployment } from "./src/deployment.js";
 export { promises } from "./src/shuffle.js";
+export { defineMechanism } from "./src/mechanisms.js";
 export { InputError, ServiceError } from "./src/errors.js";
 export { explain } from "./src/explain.js";
 export { defineMatter } from "./src/questions/index.js";

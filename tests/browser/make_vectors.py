@@ -32,14 +32,16 @@ _STREAM = 200_000
 
 _WORDS = Labels('Žluťoučký kůň 🐎 "quoted" \\', ("低", "mid", "🎲"), ("buy", "sell"), "gain in €")
 DEPLOYMENTS = [
-    Deployment("words", Shape(3, 2, 4), "2", layout="separate", labels=_WORDS),
-    Deployment("joint", Shape(2, 2, 3), "20", layout="joint", answers=1),
-    Deployment("one step", Shape(5, 3, 1), "0.37", layout="separate"),
-    Deployment("one joint step", Shape(3, 2, 1), "0.37", layout="joint"),
-    Deployment("each step", Shape(4, 2, 3, step_dependent=True), "0.2", layout="separate"),
-    Deployment("one state", Shape(1, 2, 2), "700", layout="separate", answers=1),
-    Deployment("two answers", Shape(3, 2, 4), "6", layout="separate", answers=2),
-    Deployment("joint answers", Shape(2, 2, 3), "7", layout="joint", answers=3),
+    Deployment("words", Shape(3, 2, 4), "2", labels=_WORDS, options={"layout": "separate"}),
+    Deployment("joint", Shape(2, 2, 3), "20", options={"layout": "joint", "answers": 1}),
+    Deployment("one step", Shape(5, 3, 1), "0.37", options={"layout": "separate"}),
+    Deployment("one joint step", Shape(3, 2, 1), "0.37", options={"layout": "joint"}),
+    Deployment(
+        "each step", Shape(4, 2, 3, step_dependent=True), "0.2", options={"layout": "separate"}
+    ),
+    Deployment("one state", Shape(1, 2, 2), "700", options={"layout": "separate", "answers": 1}),
+    Deployment("two answers", Shape(3, 2, 4), "6", options={"layout": "separate", "answers": 2}),
+    Deployment("joint answers", Shape(2, 2, 3), "7", options={"layout": "joint", "answers": 3}),
     Deployment("laplace", Shape(2, 2, 2), "2", "laplace"),
     Deployment("laplace each step", Shape(2, 2, 3, step_dependent=True), "0.2", "laplace"),
     Deployment("laplace alone", Shape(1, 1, 3), "0.37", "laplace"),

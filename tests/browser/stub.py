@@ -18,7 +18,7 @@ from ldprl.protocol.messages import Issued
 from ldprl.questions.question import Question
 from ldprl.questions.transition import Transition
 
-DEPLOYMENT = Deployment("stub", Shape(3, 2, 4), "2", layout="separate")
+DEPLOYMENT = Deployment("stub", Shape(3, 2, 4), "2", options={"layout": "separate"})
 
 
 class StubService:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ldprl.advice.pairs import PREFERRED, PROMISES, Pair
+from ldprl.advice.pairs import PREFERRED, Pair
 from ldprl.mdp import random_mdp
 
 from .conftest import Run
@@ -26,7 +26,7 @@ def test_the_answer_at_one_epsilon(run: Run) -> None:
     assert (outcome.code, outcome.err) == (0, "")
     for pair in FEW:
         assert f"{pair.learner}, {pair.mechanism}" in outcome.out
-        assert PROMISES[pair.learner] in outcome.out
+        assert pair.promise in outcome.out
     for text in ("At ε = 2 ", "Policy loss is", "δ = 1e-06", "What would change it"):
         assert text in outcome.out
 

@@ -58,7 +58,9 @@ def test_the_table_for_people_has_every_part(run: Run) -> None:
 def test_the_theorem_says_nothing_about_a_mechanism_that_asks_about_one_step(run: Run) -> None:
     outcome = run(f"{LINE} --mechanism subset-selection")
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err.startswith("error: mechanism = 'subset-selection': expected one of none, ")
+    assert outcome.err.startswith(
+        "error: mechanism = 'subset-selection': expected one of bounded-noise, "
+    )
 
 
 def test_an_instance_has_its_own_bounds(run: Run, tmp_path: Path) -> None:

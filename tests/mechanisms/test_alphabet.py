@@ -149,7 +149,7 @@ def test_a_number_beyond_64_bits_is_refused() -> None:
 
 
 def subset() -> Alphabet:
-    it = Deployment("tests", Shape(3, 2, 4), "1", layout="separate")
+    it = Deployment("tests", Shape(3, 2, 4), "1", options={"layout": "separate"})
     letters = it.built.alphabet(assignments(it)[0])
     assert letters == Subsets(((7, 2),))
     assert letters.length == 7

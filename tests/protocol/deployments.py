@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ldprl import Shape
-from ldprl.protocol.deployment import MECHANISMS, Deployment
+from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.protocol.deployment import Deployment
 
 SHAPE = Shape(3, 2, 4)
 APPROXIMATE = ("gaussian", "bounded-noise")
@@ -14,11 +15,11 @@ def deployment(mechanism: str, epsilon: str = "1.5", shape: Shape = SHAPE) -> De
     return Deployment("tests", shape, epsilon, mechanism=mechanism, delta=delta)
 
 
-EVERY = {name: deployment(name) for name in MECHANISMS}
+EVERY = {name: deployment(name) for name, kind in MECHANISMS.items() if kind.deployable}
 EVERY["each step"] = deployment("subset-selection", shape=Shape(3, 2, 4, step_dependent=True))
-EVERY["joint"] = Deployment("tests", SHAPE, "1.5", layout="joint")
-EVERY["separate"] = Deployment("tests", SHAPE, "1.5", layout="separate")
-EVERY["two answers"] = Deployment("tests", SHAPE, "6", layout="separate", answers=2)
-EVERY["joint answers"] = Deployment("tests", SHAPE, "20", layout="joint", answers=4)
+EVERY["joint"] = Deployment("tests", SHAPE, "1.5", options={"layout": "joint"})
+EVERY["separate"] = Deployment("tests", SHAPE, "1.5", options={"layout": "separate"})
+EVERY["two answers"] = Deployment("tests", SHAPE, "6", options={"layout": "separate", "answers": 2})
+EVERY["joint answers"] = Deployment("tests", SHAPE, "20", options={"layout": "joint", "answers": 4})
 EVERY["one step"] = deployment("subset-selection", shape=Shape(2, 2, 1))
 EVERY["laplace, each step"] = deployment("laplace", shape=Shape(3, 2, 4, step_dependent=True))

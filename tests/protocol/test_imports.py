@@ -13,11 +13,14 @@ def test_client_and_protocol_need_numpy_alone() -> None:
     names = modules_of(ldprl.protocol) + modules_of(ldprl.client)
     assert {"ldprl.protocol.messages", "ldprl.client.client"} <= set(names)
     before = loaded_by("pass")
-    loaded = loaded_by("\n".join(f"import {name}" for name in names)) - before
+    # Every mechanism and every kind of question, too: they are found when one is first named.
+    found = "\nfrom ldprl.mechanisms.catalogue import MECHANISMS\nassert len(MECHANISMS) > 5"
+    found += "\nfrom ldprl.questions.matter import matter_kinds\nassert matter_kinds()"
+    loaded = loaded_by("\n".join(f"import {name}" for name in names) + found) - before
     tops = {name.partition(".")[0] for name in loaded}
     assert tops - sys.stdlib_module_names == {"numpy", "ldprl"}
     packages = {name.split(".")[1] for name in loaded if name.startswith("ldprl.")}
     assert packages == {
-        "accounting", "assignment", "client", "errors", "mechanisms", "protocol", "questions",
-        "shape", "statistics", "tables",
+        "accounting", "assignment", "client", "errors", "mechanisms", "naming", "protocol",
+        "questions", "shape", "statistics", "tables",
     }  # fmt: skip

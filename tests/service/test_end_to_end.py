@@ -20,7 +20,7 @@ from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
 from ldprl.protocol.deployment import Deployment
 from ldprl.questions.question import Question
-from ldprl.service.planner import learner_of
+from ldprl.service.learners import learner_of
 from ldprl.service.settings import DEMO
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation import interpreted

@@ -56,7 +56,7 @@ class RandomTables(Learner):
 
 def served(monkeypatch: pytest.MonkeyPatch, path: Path, shape: Shape, **how: Any) -> Service:
     monkeypatch.setattr(planner, "learner_of", lambda deployment: RandomTables(**how))
-    deployment = Deployment("law", shape, "2", layout="separate", answers=1)
+    deployment = Deployment("law", shape, "2", options={"layout": "separate", "answers": 1})
     service = Service(Settings(deployment, f"sqlite:///{path}/law.sqlite"), lambda: 3.6e9)
     service.prepare()
     return service

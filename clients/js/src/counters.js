@@ -2,6 +2,7 @@
 
 import { InputError } from "./errors.js";
 import { discreteLaplace } from "./laplace.js";
+import { defineMechanism } from "./mechanisms.js";
 import { atMost, bigWhole, ceiling, exponentialFromBelow } from "./numbers.js";
 import { Layout } from "./trajectory.js";
 
@@ -11,6 +12,9 @@ const LAPLACE_SCALES = 45n;
 const LARGEST_REACH = 1n << 50n;
 
 class CountingMechanism {
+  /** A report has a number for every counter: their number bounds it. */
+  static reportsCounters = true;
+
   constructor(shape) {
     this.layout = new Layout(shape);
   }
@@ -90,3 +94,6 @@ export class RandomizedResponse extends CountingMechanism {
     });
   }
 }
+
+defineMechanism("laplace", Laplace);
+defineMechanism("randomized-response", RandomizedResponse);

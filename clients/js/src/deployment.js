@@ -1,12 +1,13 @@
 // A running service's frozen parameters, and the digest by which a client knows them again.
 
 import { digestOf } from "./canonical.js";
-import { Laplace, RandomizedResponse } from "./counters.js";
+import "./counters.js";
 import { InputError, record, wholeNumber } from "./errors.js";
 import { decimal } from "./numbers.js";
 import { SystemSource } from "./random.js";
+import { mechanismOf } from "./mechanisms.js";
 import { readShuffle } from "./shuffle.js";
-import { SubsetSelection } from "./subset.js";
+import "./subset.js";
 import { checkTrajectory } from "./trajectory.js";
 
 const FORMAT = 1;
@@ -14,11 +15,6 @@ const FORMAT = 1;
 const MOST_EACH = 10_000;
 const MOST_CELLS = 1_000_000;
 const MOST_COUNTERS = 1_000_000;
-const MECHANISMS = {
-  "subset-selection": SubsetSelection,
-  laplace: Laplace,
-  "randomized-response": RandomizedResponse,
-};
 
 /** What a client trusts a service with: read by `readDeployment` alone. */
 class Deployment {
@@ -26,18 +22,15 @@ class Deployment {
     this.document = document;
     this.digest = digest;
     this.name = document.name;
-    this.shape = readShape(document.shape, document.mechanism !== "subset-selection");
+    const Mechanism = mechanismOf(document.mechanism);
+    this.shape = readShape(document.shape, Mechanism.reportsCounters === true);
     this.mechanism = document.mechanism;
     this.epsilon = document.epsilon;
     this.labels = readLabels(document.labels, this.shape);
     const epsilon = decimal("epsilon", this.epsilon);
     if (epsilon.top === 0n) throw new InputError("epsilon", this.epsilon, "a number > 0");
-    if (!Object.hasOwn(MECHANISMS, this.mechanism)) {
-      const known = Object.keys(MECHANISMS).join(", ");
-      throw new InputError("mechanism", this.mechanism, `one that this client has: ${known}`);
-    }
     const randomizer = record("randomizer", document.randomizer);
-    this.randomizer = new MECHANISMS[this.mechanism](this.shape, epsilon, randomizer);
+    this.randomizer = new Mechanism(this.shape, epsilon, randomizer);
     this.shuffle = readShuffle(document.shuffle, this.randomizer, Number(this.epsilon));
   }
 

@@ -1,6 +1,7 @@
 // Subset selection: a public question about one step, or a few, answered with the whole ε.
 
 import { InputError, record, wholeNumber } from "./errors.js";
+import { defineMechanism } from "./mechanisms.js";
 import { atMost, bigWhole, exponentialFromBelow } from "./numbers.js";
 import { matterOf } from "./questions/index.js";
 import { readPartition } from "./questions/partition.js";
@@ -122,6 +123,8 @@ export class SubsetSelection {
     return { ...asked, where, oracle };
   }
 }
+
+defineMechanism("subset-selection", SubsetSelection);
 
 function itemsOf(matter, { count }) {
   return count * matter.outcomes(count) + 1;

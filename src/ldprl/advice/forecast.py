@@ -15,14 +15,11 @@ from ldprl.advice.scenarios import Scenario
 from ldprl.catalogue import build
 from ldprl.experiments.cells import StoppedError
 from ldprl.experiments.local import on_processes
-from ldprl.learning.ldp_ts import LDPTS
 from ldprl.shape import FloatArray, IntArray, Shape
 from ldprl.simulation.engine import Simulation, simulate
 
 FIRST_PLAN, GROWTH = 100, 0.25
 """A plan serves at least 1/100 of the users, and later ones a quarter of the users so far."""
-DRAWS = 4
-"""Sampled models in each plan of LDP-TS; 4 in place of 16, as planning dominates the time here."""
 AHEAD = 10
 """Forecasts cover this many times the number of users that the caller asks about."""
 
@@ -58,11 +55,9 @@ class Trial:
                 epsilon=self.epsilon,
                 delta=self.delta,
             )
-            if isinstance(learner, LDPTS):
-                learner = LDPTS(mechanism, draws=DRAWS)
             return simulate(
                 self.world.mdp,
-                learner,
+                learner.for_forecast(),
                 mechanism,
                 AHEAD * self.users,
                 seed=self.seed,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ldprl.advice.adviser import Advice
 from ldprl.advice.forecast import Forecast
 from ldprl.advice.pairs import Pair
-from ldprl.figures.names import LEARNERS
+from ldprl.catalogue import LEARNERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +70,7 @@ def _draw(by_users: Axes, by_epsilon: Axes, advice: Advice, pair: Pair) -> None:
 def _line(
     axes: Axes, places: list[float], rows: list[list[float]], pair: Pair, chosen: bool
 ) -> None:
-    _, colour = LEARNERS[pair.learner]
+    colour = LEARNERS.find(pair.learner).colour
     mean = [sum(row) / len(row) for row in rows]
     label = f"{pair.learner},\n{pair.mechanism}"
     axes.plot(places, mean, color=colour, label=label, linewidth=2.6 if chosen else 1.4)

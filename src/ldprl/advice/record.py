@@ -7,7 +7,7 @@ from typing import Any
 
 from ldprl.advice.adviser import Advice
 from ldprl.advice.forecast import AHEAD, Forecast
-from ldprl.advice.pairs import PROMISES, Pair
+from ldprl.advice.pairs import Pair
 from ldprl.advice.words import DEFINITION, changes, method, recommendation
 
 
@@ -43,7 +43,7 @@ def _pair(advice: Advice, pair: Pair) -> dict[str, Any]:
         "learner": pair.learner,
         "mechanism": pair.mechanism,
         "delta": 0.0 if pair.pure else advice.delta,
-        "learner_promises": PROMISES[pair.learner],
+        "learner_promises": pair.promise,
         "epsilon_needed": _finite(advice.epsilon_needed(pair)),
         "forecasts": [_forecast(advice, forecast) for forecast in advice.of(pair)],
     }

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from ldprl.advice.adviser import Advice
-from ldprl.advice.forecast import AHEAD, DRAWS, FIRST_PLAN, GROWTH, Forecast
-from ldprl.advice.pairs import PREFERRED, PROMISES, Pair
+from ldprl.advice.forecast import AHEAD, FIRST_PLAN, GROWTH, Forecast
+from ldprl.advice.pairs import PREFERRED, Pair
+from ldprl.learning.ldp_ts import FORECAST_DRAWS
 
 DEFINITION = (
     "Policy loss is (V* − V)/(V* − V of acting at random), with V that of the policies in force,"
@@ -21,7 +22,7 @@ def recommendation(advice: Advice) -> str:
     chosen, users = advice.chosen, advice.users
     pair, epsilon = chosen.pair, f"ε = {chosen.epsilon:g}"
     expected = f"loses {spread(chosen, users)} after {users:,} users"
-    guarantee = f"users have {privacy(advice, pair)}; of the learner: {PROMISES[pair.learner]}"
+    guarantee = f"users have {privacy(advice, pair)}; of the learner: {pair.promise}"
     if advice.epsilon is None and advice.reached:
         return f"Take {pair} at {epsilon}: it {expected}; {guarantee}."
     if advice.epsilon is None:
@@ -53,8 +54,7 @@ def changes(advice: Advice) -> list[str]:
     )
     rival = _rival(advice)
     found.append(
-        f"{rival.pair} at ε = {rival.epsilon:g}: {rival.loss(users):.2f};"
-        f" {PROMISES[rival.pair.learner]}."
+        f"{rival.pair} at ε = {rival.epsilon:g}: {rival.loss(users):.2f}; {rival.pair.promise}."
     )
     return found
 
@@ -80,7 +80,7 @@ def method(advice: Advice) -> str:
     return (
         f"By exact batch simulation in {where}: the mean, and in brackets the least and the most."
         f" A plan serves 1/{FIRST_PLAN} of the users, and later ones {GROWTH:.0%} of the users so"
-        f" far, ldp-ts with {DRAWS} draws; planning more often does a little better."
+        f" far, ldp-ts with {FORECAST_DRAWS} draws; planning more often does a little better."
         f" Gaussian noise has δ = {advice.delta:g}, all else δ = 0."
     )
 

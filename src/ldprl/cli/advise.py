@@ -127,8 +127,8 @@ def _check_plot(plot: Path | None) -> None:
 
 
 def _show(advice: Advice) -> None:
-    from ldprl.advice.pairs import PROMISES
     from ldprl.advice.words import DEFINITION, changes, method, recommendation
+    from ldprl.catalogue import LEARNERS
 
     shape = advice.shape
     sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
@@ -137,7 +137,7 @@ def _show(advice: Advice) -> None:
     show_line(f"{DEFINITION} {method(advice)}")
     show_line("\nWhat each learner promises", style="bold")
     for learner in dict.fromkeys(pair.learner for pair in advice.pairs):
-        show_line(f"  {learner}: {PROMISES[learner]}")
+        show_line(f"  {learner}: {LEARNERS.find(learner).promise}")
     show_line("\nRecommendation", style="bold")
     show_line(recommendation(advice))
     show_line("\nWhat would change it", style="bold")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -90,7 +91,11 @@ def ldprl_command(
     **bounds** says what theory promises and forbids.
 
     **ldprl COMMAND --help** ends with an example; **--json** makes output that programs can read.
+    A learner or mechanism of one's own goes by **module:Class**.
     """
+    # A module beside the caller can be named; it is looked for last, so that it hides no other.
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
 
 
 # Panels are shown in the order in which they first come up.

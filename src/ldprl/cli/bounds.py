@@ -22,7 +22,7 @@ from ldprl.cli.options import (
     Json,
 )
 from ldprl.cli.show import number, show_json, show_line, show_table
-from ldprl.errors import InputError, one_of, probability
+from ldprl.errors import InputError, probability
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.mechanism import Constants
@@ -87,7 +87,9 @@ def bounds(
     )
     # The theorem is about reports that tell of every step.
     counting = [name for name, kind in MECHANISMS.items() if issubclass(kind, CountingMechanism)]
-    names = counting if mechanism is None else [one_of("mechanism", mechanism, counting)]
+    if mechanism is not None and not issubclass(MECHANISMS.find(mechanism), CountingMechanism):
+        raise InputError("mechanism", mechanism, "one of " + ", ".join(counting))
+    names = counting if mechanism is None else [mechanism]
     found = {
         "no_learning": float(problem.shape.horizon * problem.users),
         "upper": [_upper(name, problem) for name in names],

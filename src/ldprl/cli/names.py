@@ -42,12 +42,11 @@ def _level(learner: type[Learner]) -> str:
 def private_mechanisms(constants: str) -> list[str]:
     """Return the mechanisms that claim a finite ε with these constants."""
     from ldprl.mechanisms.catalogue import MECHANISMS
-    from ldprl.mechanisms.mechanism import CountingMechanism
 
     return [
         name
         for name, kind in MECHANISMS.items()
-        if name != "none" and (constants != "paper" or issubclass(kind, CountingMechanism))
+        if kind.private and (constants != "paper" or "constants" in kind.parameters())
     ]
 
 

@@ -77,7 +77,6 @@ def regret(
     started = time.perf_counter()
     from ldprl.catalogue import LEARNERS, build
     from ldprl.cli.progress import progress_bar, tell_status
-    from ldprl.errors import one_of
     from ldprl.mdp.specification import mdp_from
     from ldprl.simulation.engine import simulate
     from ldprl.simulation.schedule import AtLeast, schedule_from
@@ -86,9 +85,9 @@ def regret(
     users = count("episodes", episodes)
     repeats = count("runs", runs, at_most=10**6)
     origin = count("seed", seed, at_least=0, at_most=2**63)
-    one_of("learner", learner, LEARNERS)
+    kind = LEARNERS.find(learner)
     if mechanism is None:
-        mechanism = "laplace" if LEARNERS[learner].private else "none"
+        mechanism = "laplace" if kind.private else "none"
     schedule = schedule_from(replan)
     mixed = 0
     if crowd is not None:

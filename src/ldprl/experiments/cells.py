@@ -18,6 +18,7 @@ from ldprl.experiments.schema import Experiment
 from ldprl.learning.learner import Learner
 from ldprl.mdp.specification import mdp_from
 from ldprl.mdp.tabular import TabularMDP
+from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.mechanism import Constants, Mechanism, PrivacyWarning
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.simulation.engine import Simulation, simulate
@@ -142,9 +143,9 @@ def digest(value: Any) -> str:
 def _combinations(experiment: Experiment) -> Iterator[tuple[str, str, str, float | None]]:
     """Yield the valid combinations: without privacy there is one mechanism and no ε."""
     for learner in experiment.learners:
-        private = LEARNERS[learner].private
+        private = LEARNERS.find(learner).private
         for mechanism in experiment.mechanisms if private else (NoPrivacy.name,):
-            epsilons = (None,) if mechanism == NoPrivacy.name else experiment.epsilons
+            epsilons = experiment.epsilons if MECHANISMS.find(mechanism).private else (None,)
             for constants, epsilon in product(experiment.constants, epsilons):
                 yield learner, mechanism, constants, epsilon
 

@@ -12,6 +12,7 @@ from ldprl.catalogue import LEARNERS
 from ldprl.errors import InputError, one_of, positive, probability, real
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.none import NoPrivacy
+from ldprl.naming import Catalogue
 from ldprl.simulation.schedule import schedule_from
 
 _T = TypeVar("_T")
@@ -61,8 +62,8 @@ class Experiment:
 
     def __post_init__(self) -> None:
         self._check("environments", _each(_text))
-        self._check("learners", _each(_name(LEARNERS)))
-        self._check("mechanisms", _each(_name(MECHANISMS)))
+        self._check("learners", _each(_class(LEARNERS)))
+        self._check("mechanisms", _each(_class(MECHANISMS)))
         self._check("constants", _each(_name(("sound", "paper"))))
         self._check("seeds", _each(_count(0, 2**63 - 1)))
         self._check("episodes", _count(1, 10**12))
@@ -90,8 +91,8 @@ class Experiment:
 
     def _meets_a_mechanism(self) -> bool:
         """Say whether any cell is private; refuse mechanisms that no learner can use."""
-        usable = any(LEARNERS[name].private for name in self.learners)
-        private = [name for name in self.mechanisms if name != NoPrivacy.name]
+        usable = any(LEARNERS.find(name).private for name in self.learners)
+        private = [name for name in self.mechanisms if MECHANISMS.find(name).private]
         if private and not usable:
             names = ", ".join(name for name, kind in LEARNERS.items() if kind.private)
             expected = f"'none', or a learner that can use noisy sums ({names})"
@@ -146,6 +147,16 @@ def _text(field: str, value: Any) -> str:
 
 def _name(known: Any) -> Callable[[str, Any], str]:
     return lambda field, value: one_of(field, _text(field, value), known)
+
+
+def _class(known: Catalogue[Any]) -> Callable[[str, Any], str]:
+    """Return a check of a name, or of one's own ``module:Class``."""
+
+    def check(field: str, value: Any) -> str:
+        known.find(_text(field, value), field=field)
+        return str(value)
+
+    return check
 
 
 def _number(field: str, value: Any) -> float:

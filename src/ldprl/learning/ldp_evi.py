@@ -54,6 +54,10 @@ class LDPEVI(Learner):
     """
 
     name = "ldp-evi"
+    title = "LDP-EVI"
+    colour = "#d55e00"
+    promise = "its confidence set holds at all times (proved); no regret bound"
+    forecast_with = ("subset-selection", "laplace", "gaussian", "randomized-response")
     summary = "LDP-EVI, optimism over a sound plausible set; the one to start with"
     private = True
     # The ablation leaves it out.

@@ -53,6 +53,10 @@ class LDPOBI(Learner):
     """
 
     name = "ldp-obi"
+    title = "LDP-OBI"
+    colour = "#0072b2"
+    promise = "regret bound (the paper's theorem, corrected constants)"
+    forecast_with = ("laplace", "gaussian", "randomized-response")
     summary = "LDP-OBI, the paper's optimistic learner, with any mechanism"
     private = True
 

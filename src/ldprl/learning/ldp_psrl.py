@@ -32,6 +32,11 @@ class LDPPSRL(Learner):
     """
 
     name = "ldp-psrl"
+    title = "LDP-PSRL"
+    colour = "#cc79a7"
+    promise = "no proof; needs the number of users in advance"
+    forecast_with = ("laplace", "gaussian", "randomized-response")
+    needs_squares = True
     summary = "LDP-PSRL, the paper's posterior sampling, with any mechanism; no regret bound"
     private = True
 

@@ -31,6 +31,10 @@ _PRIOR_PRECISION = 4.0
 """A mean reward or a probability is 1/2 ± 1/2 before anything is known."""
 
 
+FORECAST_DRAWS = 4
+"""Draws in a plan of a forecast, where a service takes 16."""
+
+
 @dataclass(frozen=True)
 class Belief:
     """Mean and standard deviation of every reward and every transition probability."""
@@ -68,6 +72,10 @@ class LDPTS(Learner):
     """
 
     name = "ldp-ts"
+    title = "LDP-TS"
+    colour = "#009e73"
+    promise = "no proof"
+    forecast_with = ("subset-selection",)
     summary = "LDP-TS, posterior sampling that knows the noise; practical, no regret bound"
     private = True
 
@@ -75,6 +83,10 @@ class LDPTS(Learner):
         self.mechanism = mechanism
         self.draws = whole_number("draws", draws, 1)
         self._laws = mechanism.row_laws
+
+    def for_forecast(self) -> LDPTS:
+        """Return the same learner with fewer draws a plan: most of its time goes into them."""
+        return LDPTS(self.mechanism, draws=FORECAST_DRAWS)
 
     def belief(self, statistics: Statistics) -> Belief:
         """Return mean and spread of every parameter, given the sums."""

@@ -3,28 +3,52 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan, check_plan
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.naming import Named, built_from
 from ldprl.statistics import Statistics
 
 
-class Learner(ABC):
+class Learner(Named, ABC):
     """Turns :class:`~ldprl.statistics.Statistics` into assignments for the next users.
 
     What it hands out is a function of the sums (and of ``rng`` where it samples), so a service
     can restart at any time and go on with the same plan.
     """
 
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    private: ClassVar[bool]
+    private: ClassVar[bool] = True
     """Whether the learner can work with noisy sums."""
+    needs_squares: ClassVar[bool] = False
+    """Whether reports must have the sums of squared rewards."""
+    promise: ClassVar[str] = "no proof"
+    """What is known of its regret, in a few words."""
+    forecast_with: ClassVar[tuple[str, ...]] = ()
+    """The mechanisms with which the adviser forecasts it."""
     needs_central_trust: ClassVar[bool] = False
     """Whether privacy is joint: the service sees true data and protects users from each other."""
+
+    @classmethod
+    def build(cls, mechanism: Mechanism, **given: Any) -> Self:
+        """Return the learner, from those of the parameters that its constructor takes.
+
+        Beside the mechanism these are its ``shape`` and ``constants``, and what the caller has:
+        ``episodes``, ``epsilon``, ``failure_probability``, ``alpha``.
+        """
+        own = {"mechanism": mechanism, "shape": mechanism.shape, "constants": mechanism.constants}
+        return built_from(cls, own | given)
+
+    @classmethod
+    def can_serve(cls) -> bool:
+        """Whether a service can plan with it: from private sums, for any number of users."""
+        return cls.private and not cls.needs_squares and "episodes" not in cls.parameters()
+
+    def for_forecast(self) -> Learner:
+        """Return a version whose plans take less time, where forecasts need one."""
+        return self
 
     @property
     def joint_epsilon(self) -> float | None:

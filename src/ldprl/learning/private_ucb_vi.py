@@ -49,6 +49,10 @@ class PrivateUCBVI(Learner):
     """
 
     name = "private-ucb-vi"
+    title = "Private-UCB-VI"
+    colour = "#56b4e9"
+    promise = "regret bound in its own paper; optimism tested here"
+    forecast_with = ("laplace",)
     summary = "Private-UCB-VI of Chowdhury & Zhou (2021), with any mechanism"
     private = True
 

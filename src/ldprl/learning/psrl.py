@@ -24,6 +24,8 @@ class PSRL(Learner):
     """
 
     name = "psrl"
+    title = "PSRL"
+    colour = "#7a7a7a"
     summary = "posterior sampling of Osband et al. (2013); not private"
     private = False
 

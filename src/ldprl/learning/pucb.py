@@ -44,6 +44,8 @@ class PUCB(Learner):
     """
 
     name = "pucb"
+    title = "PUCB"
+    colour = "#8c6d31"
     summary = "PUCB of Vietri et al. (2020); joint DP: the service sees true data"
     private = False
     needs_central_trust = True

@@ -30,6 +30,8 @@ class UCBVI(Learner):
     """
 
     name = "ucb-vi"
+    title = "UCB-VI"
+    colour = "#1b1b1b"
     summary = "UCB-VI of Azar et al. (2017) with the Hoeffding bonus; not private"
     private = False
 
@@ -88,6 +90,8 @@ class UCBVIBernstein(UCBVI):
     """
 
     name = "ucb-vi-bernstein"
+    title = "UCB-VI (Bernstein)"
+    colour = "#b5b5b5"
     summary = "UCB-VI of Azar et al. (2017) with the Bernstein bonus; not private"
 
     def _width(

@@ -10,13 +10,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from ldprl.accounting.loss import LossPair
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError
+from ldprl.mechanisms.alphabet import Alphabet, Subsets, SubsetsByTable
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.questions.matter import Matter
@@ -33,12 +34,17 @@ if TYPE_CHECKING:
 class Oracle(Protocol):
     """A frequency oracle: hides which of ``items`` items a user holds.
 
-    A report has one number for each item, and reports are added up item by item.
+    A report has one number for each item, and reports are added up item by item. Where a service
+    is to take them, it has 1 for ``size`` items and 0 for the others.
     """
 
     @property
     def items(self) -> int:
         """How many items there are; the last one is ⊥."""
+
+    @property
+    def size(self) -> int:
+        """How many items a report tells."""
 
     @property
     def contrast(self) -> float:
@@ -58,6 +64,9 @@ class Oracle(Protocol):
 
     def loss_pair(self) -> LossPair:
         """Return what tells the worst two items apart."""
+
+    def document(self) -> dict[str, Any]:
+        """Return the whole numbers that a client draws with; what may exceed 53 bits is text."""
 
     def log_likelihood(self, reports: Array, item: int) -> FloatArray | None:
         """Return ln P(report | item) up to a constant, if it is known."""
@@ -124,6 +133,25 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
             oracle = self.oracle(question.what, question.where)
             yield question, oracle, slice(start, start + oracle.items)
             start += oracle.items
+
+    def randomizer(self) -> dict[str, Any]:
+        """Return the options, and the oracle of each matter."""
+        asked = {what.kind: what for what, _ in self.questions()}
+        oracles = {kind: self.oracle(what).document() for kind, what in sorted(asked.items())}
+        return {key: getattr(self, key) for key in self.options} | oracles
+
+    def question_document(self, question: Question) -> dict[str, Any]:
+        """Return the question, with an oracle of its own if it has a partition of its own."""
+        if question.where is None:
+            return question.document()
+        return question.document() | self.oracle(question.what, question.where).document()
+
+    def alphabet(self, assignment: Assignment) -> Alphabet:
+        """Return, for each question, as many of its items as the oracle tells."""
+        parts = tuple((oracle.items, oracle.size) for _, oracle, _ in self.parts(assignment))
+        if assignment.law is None:
+            return Subsets(parts)
+        return SubsetsByTable(parts, assignment.questions, assignment.law)
 
     def privatize(
         self, trajectory: Trajectory, assignment: Assignment, source: RandomSource

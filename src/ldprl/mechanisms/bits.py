@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -81,6 +81,10 @@ class BitMechanism(CountingMechanism):
             departures=ErrorLaw(8 * cells, math.sqrt(2 * moves * states * proxy)),
             transitions=ErrorLaw(8 * cells * states, math.sqrt(2 * moves * proxy)),
         )
+
+    def randomizer(self) -> dict[str, Any]:
+        """Return how many of 2⁶⁴ words flip a bit."""
+        return {"threshold": str(self.threshold)}
 
     def loss_pairs(self) -> list[LossPair]:
         """Return one pair for each bit in which the worst pair of trajectories differs."""

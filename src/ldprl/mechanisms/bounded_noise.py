@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,6 +45,9 @@ class BoundedNoise(CountingMechanism):
     """
 
     name = "bounded-noise"
+    title = "Bounded noise"
+    colour = "#d98200"
+    deployable = True
     summary = "noise of bounded support on every counter; (ε, δ)"
 
     def __init__(
@@ -125,6 +128,10 @@ class BoundedNoise(CountingMechanism):
     def noise_reach(self) -> int:
         """The largest of the tables' radii."""
         return max(table.radius for table in self.tables.values())
+
+    def randomizer(self) -> dict[str, Any]:
+        """Return the weights of the noise; deployments count rewards in whole units."""
+        return {"weights": [str(weight) for weight in self.tables["visits"].weights.tolist()]}
 
     def loss_pairs(self) -> list[LossPair]:
         """Return one pair for each counter of the worst pair of trajectories."""

@@ -6,7 +6,7 @@ import math
 import warnings
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,6 +51,9 @@ class Gaussian(CountingMechanism):
     """
 
     name = "gaussian"
+    title = "Gaussian"
+    colour = "#009e73"
+    deployable = True
     summary = "discrete Gaussian noise on every counter; (ε, δ)"
 
     def __init__(
@@ -122,6 +125,11 @@ class Gaussian(CountingMechanism):
     def noise_reach(self) -> int:
         """12 standard deviations: less than 10⁻³⁰ lies beyond."""
         return math.ceil(12 * self.sigma)
+
+    def randomizer(self) -> dict[str, Any]:
+        """Return the variance as a fraction."""
+        variance = self.variance
+        return {"numerator": str(variance.numerator), "denominator": str(variance.denominator)}
 
     def loss_pairs(self) -> list[LossPair]:
         """Return the worst pair's distance for continuous noise, else one pair for each counter."""

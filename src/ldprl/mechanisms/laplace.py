@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,9 @@ class Laplace(CountingMechanism):
     """
 
     name = "laplace"
+    title = "Laplace"
+    colour = "#0072b2"
+    deployable = True
     summary = "discrete Laplace noise on every counter; pure ε"
 
     def __init__(
@@ -97,6 +100,11 @@ class Laplace(CountingMechanism):
     def noise_reach(self) -> int:
         """45 scales: e^{−45} < 3·10⁻²⁰."""
         return math.ceil(45 * self.scale)
+
+    def randomizer(self) -> dict[str, Any]:
+        """Return the scale as a fraction."""
+        scale = self.scale
+        return {"numerator": str(scale.numerator), "denominator": str(scale.denominator)}
 
     def loss_pairs(self) -> list[LossPair]:
         """Return one pair for each counter of the worst pair of trajectories."""

@@ -27,6 +27,7 @@ from ldprl.mechanisms.alphabet import Alphabet, Counters, CountersByTable
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.rows import RowLaws
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
+from ldprl.naming import Named, built_from
 from ldprl.questions.matter import Matter
 from ldprl.questions.question import Question
 from ldprl.shape import Array, FloatArray, IntArray, Shape
@@ -89,7 +90,7 @@ class ErrorLaws:
     transitions: ErrorLaw
 
 
-class Mechanism(ABC):
+class Mechanism(Named, ABC):
     """A local randomizer with its parameters.
 
     The loop it serves: ``privatize`` turns a user's trajectory into a report; ``tally`` adds
@@ -97,14 +98,54 @@ class Mechanism(ABC):
     ``sample_tally`` draws the tally of many users at once, exactly in distribution.
     """
 
-    name: ClassVar[str]
-    summary: ClassVar[str]
+    private: ClassVar[bool] = True
+    """Whether a report hides anything at all."""
+    deployable: ClassVar[bool] = False
+    """Whether a service may name it: private by sound constants, drawn exactly by a client."""
+    reports_counters: ClassVar[bool] = False
+    """Whether a report has a number for every counter, R, N^r and N^p: their number bounds it."""
+    options: ClassVar[tuple[str, ...]] = ()
+    """What a deployment may set beside ε and δ: parameters of the constructor, also attributes, and
+    keys of :meth:`randomizer`."""
     shape: Shape
     constants: Constants
     resolution: int | None
     """Rewards are rounded at random to multiples of 1/resolution; None keeps them real."""
     answers: int = 1
     """How many questions a user answers, about as many steps, if the mechanism asks any."""
+
+    @classmethod
+    def build(
+        cls,
+        shape: Shape,
+        epsilon: float | None,
+        delta: float = 0.0,
+        *,
+        constants: Constants = "sound",
+        squares: bool = False,
+        **options: Any,
+    ) -> Mechanism:
+        """Return the mechanism, from those of the parameters that its constructor takes."""
+        taken = cls.parameters()
+        if constants == "paper" and "constants" not in taken:
+            expected = f"'sound' with {cls.name}, which is not in the paper"
+            raise InputError("constants", constants, expected)
+        if squares and "squares" not in taken:
+            expected = f"one that reports squared rewards, which {cls.name} does not ask"
+            raise InputError("mechanism", cls.name, expected)
+        for key, value in options.items():
+            if key not in cls.options:
+                raise InputError(key, value, f"no {key} with {cls.name}")
+        given = {"shape": shape, "epsilon": epsilon, "delta": delta or None}
+        return built_from(cls, given | {"constants": constants, "squares": squares} | options)
+
+    def randomizer(self) -> dict[str, Any]:
+        """Return the whole numbers that a client draws with: part of a deployment's digest.
+
+        A client in another language takes them as they are, and checks that they are as private as
+        ε says. Numbers that may exceed 53 bits are decimal strings.
+        """
+        raise InputError("mechanism", self.name, "one that a client can draw")
 
     @property
     @abstractmethod
@@ -221,6 +262,7 @@ class CountingMechanism(Mechanism):
         visit. It is post-processing. Default: on, except with ``paper`` constants.
     """
 
+    reports_counters = True
     independent_counters: ClassVar[bool] = True
     """Whether each counter of a report is randomized on its own, which the auditor makes use of."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,12 +25,29 @@ class NoPrivacy(CountingMechanism):
     """Reports the counters as they are, with squares and the visits of each step beside them."""
 
     name = "none"
+    title = "No privacy"
+    colour = "#1b1b1b"
+    private = False
     summary = "true counters, no privacy: the baseline"
 
     def __init__(self, shape: Shape, *, constants: Constants = "sound") -> None:
         super().__init__(
             shape, constants=constants, squares=True, resolution=None, policy_aware=False
         )
+
+    @classmethod
+    def build(
+        cls,
+        shape: Shape,
+        epsilon: float | None,
+        delta: float = 0.0,
+        *,
+        constants: Constants = "sound",
+        squares: bool = False,
+        **options: Any,
+    ) -> NoPrivacy:
+        """Return the baseline, whatever ε and δ: its reports have the squares in any case."""
+        return cls(shape, constants=constants)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -22,6 +22,9 @@ class RandomizedResponse(BitMechanism):
     """
 
     name = "randomized-response"
+    title = "Randomized response"
+    colour = "#cc79a7"
+    deployable = True
     summary = "every one-hot bit of the trajectory flipped at random; pure ε"
 
     def __init__(

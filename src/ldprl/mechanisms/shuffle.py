@@ -24,6 +24,8 @@ class Shuffle(BitMechanism):
     """
 
     name = "shuffle"
+    title = "Shuffle model"
+    colour = "#56b4e9"
     summary = "the shuffle model's local bits (m bits a reward); pure ε before shuffling"
 
     def __init__(

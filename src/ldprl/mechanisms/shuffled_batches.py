@@ -49,6 +49,8 @@ class ShuffledBatches(Mechanism):
     """
 
     name = "shuffled-batches"
+    # Its guarantee is joint, not local, and it must be told the size of each batch.
+    catalogued = False
     summary = "M_sh with p set by the size of the batch; (ε, δ)-joint DP: a shuffler is trusted"
     constants = "sound"
     resolution = 1

@@ -12,12 +12,10 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from typing import Any, Literal
+from typing import Literal
 
 from ldprl.accounting.blanket import Blanket, together
-from ldprl.assignment import Assignment
 from ldprl.errors import InputError, one_of, positive, whole_number
-from ldprl.mechanisms.alphabet import Alphabet, Subsets, SubsetsByTable
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.mechanism import ErrorLaw, ErrorLaws, Guarantee
 from ldprl.mechanisms.rows import RowLaws
@@ -25,7 +23,6 @@ from ldprl.mechanisms.subset import SubsetOracle, subset_oracle
 from ldprl.mechanisms.subset_laws import cell_error, row_law, typical_variance
 from ldprl.questions.joint import Joint
 from ldprl.questions.matter import Matter
-from ldprl.questions.question import Question
 from ldprl.questions.reward import Reward
 from ldprl.questions.transition import Transition
 from ldprl.shape import Shape
@@ -65,6 +62,10 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
     """
 
     name = "subset-selection"
+    title = "Subset selection"
+    colour = "#7a5195"
+    deployable = True
+    options = ("layout", "answers")
     summary = (
         "a question about one step, or a few, with the whole ε; pure ε, reports of a few bytes"
     )
@@ -116,19 +117,6 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
             together([self.oracle_for(each).blanket() for each in asked])
             for asked in combinations_with_replacement(items, self.answers)
         ]
-
-    def question_document(self, question: Question) -> dict[str, Any]:
-        """Return the question, with an oracle of its own if it has a partition of its own."""
-        if question.where is None:
-            return question.document()
-        return question.document() | self.oracle(question.what, question.where).document()
-
-    def alphabet(self, assignment: Assignment) -> Alphabet:
-        """Return, for each question, as many of its items as the oracle reports."""
-        parts = tuple((oracle.items, oracle.size) for _, oracle, _ in self.parts(assignment))
-        if assignment.law is None:
-            return Subsets(parts)
-        return SubsetsByTable(parts, assignment.questions, assignment.law)
 
     @property
     def error_laws(self) -> ErrorLaws:

@@ -9,27 +9,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from ldprl.errors import InputError, one_of, positive, probability, whole_number
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.mechanisms.subset_selection import LayoutName, SubsetSelection
 from ldprl.protocol.labels import Labels
-from ldprl.protocol.randomizer import randomizer
 from ldprl.protocol.shuffle import Shuffled
 from ldprl.protocol.sizes import CLIENT_BOUNDS, LARGEST_COUNT, SERVICE_BOUNDS, check_sizes
 from ldprl.shape import Shape
 
-MECHANISMS = ("subset-selection", "laplace", "gaussian", "randomized-response", "bounded-noise")
-"""What a deployment can name: private by sound constants, and drawn exactly by a client."""
-LEARNERS = ("ldp-evi", "ldp-ts", "ldp-obi", "private-ucb-vi", "dp-ucbvi")
-"""Who can learn in a service: from private sums, without knowing the number of users in advance."""
 FORMAT = 1
 _MOST_GROWTH = 1_000_000
 _TEXT_FIELDS = ("name", "mechanism", "epsilon", "delta", "learner", "failure_probability", "epochs")
 _COUNT_FIELDS = ("first_epoch", "report_window_hours")
-_ASKING_FIELDS = ("layout", "answers")
 _SIZES = ("states", "actions", "horizon")
 
 
@@ -43,11 +36,12 @@ class Deployment:
         What operators call it; a database holds one deployment, and never changes it.
     shape
         Sizes of the problem.
-    mechanism, epsilon, delta, layout, answers
+    mechanism, epsilon, delta, options
         How users randomize. ε and δ are decimal strings, so that all languages read the same
-        number; ``layout`` and ``answers`` are subset selection's.
+        number; ``options`` are the mechanism's own, such as subset selection's ``layout``.
     learner, failure_probability
-        Who plans, and with what confidence.
+        Who plans, and with what confidence. Users need not know the learner: the service that
+        plans with it checks that it can.
     epochs, first_epoch
         When to plan again: after ``each`` report, ``every:N`` reports, or when they have grown by
         the factor 1 + G (``growth:G``), and never before ``first_epoch`` new ones.
@@ -64,8 +58,6 @@ class Deployment:
     epsilon: str
     mechanism: str = "subset-selection"
     delta: str = "0"
-    layout: LayoutName | Literal["auto"] = "auto"
-    answers: int | Literal["auto"] = "auto"
     learner: str = "ldp-evi"
     failure_probability: str = "0.1"
     epochs: str = "growth:0.1"
@@ -73,12 +65,14 @@ class Deployment:
     report_window_hours: int = 168
     labels: Labels = field(default_factory=Labels)
     shuffle: Shuffled | None = None
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        if not self.name or len(self.name) > 100 or not self.name.isprintable():
-            raise InputError("name", self.name, "1 to 100 printable characters")
-        one_of("mechanism", self.mechanism, MECHANISMS)
-        one_of("learner", self.learner, LEARNERS)
+        for name in ("name", "learner"):
+            text = getattr(self, name)
+            if not text or len(text) > 100 or not text.isprintable():
+                raise InputError(name, text, "1 to 100 printable characters")
+        deployable(self.mechanism)
         check_sizes(self.shape, SERVICE_BOUNDS, counting=True)
         for name in ("epsilon", "delta", "failure_probability"):
             object.__setattr__(self, name, decimal_text(name, getattr(self, name)))
@@ -90,23 +84,16 @@ class Deployment:
                 raise InputError(name, getattr(self, name), f"at most {LARGEST_COUNT}")
         epoch_length(self.epochs, 0)
         self.labels.check(self.shape)
-        for name in _ASKING_FIELDS:
-            given = getattr(self, name)
-            if self.mechanism != SubsetSelection.name and given != "auto":
-                raise InputError(name, given, f"no {name} with {self.mechanism}")
-            if isinstance(self.built, SubsetSelection):
-                object.__setattr__(self, name, getattr(self.built, name))
+        chosen = {key: getattr(self.built, key) for key in self.built.options}
+        object.__setattr__(self, "options", chosen)
         if self.shuffle is not None:
             self.shuffle.check(self.built)
 
     @cached_property
     def built(self) -> Mechanism:
         """The mechanism that users randomize with."""
-        if self.mechanism == SubsetSelection.name:
-            return SubsetSelection(
-                self.shape, float(self.epsilon), layout=self.layout, answers=self.answers
-            )
-        return build_mechanism(self.mechanism, self.shape, float(self.epsilon), float(self.delta))
+        epsilon, delta = float(self.epsilon), float(self.delta)
+        return build_mechanism(self.mechanism, self.shape, epsilon, delta, **self.options)
 
     def next_plan_at(self, users: int) -> int:
         """Return the number of users at which a plan made after ``users`` is replaced."""
@@ -127,7 +114,7 @@ class Deployment:
                 "format": FORMAT,
                 "shape": {size: getattr(shape, size) for size in _SIZES}
                 | {"step_dependent": shape.step_dependent},
-                "randomizer": randomizer(self.built),
+                "randomizer": self.built.randomizer(),
                 "labels": self.labels.document(shape),
             }
         )
@@ -140,23 +127,26 @@ class Deployment:
     @classmethod
     def from_toml(cls, table: Mapping[str, Any]) -> Deployment:
         """Read what a person wrote: sizes at the top level, ε as a number or a string."""
-        known = {*_SIZES, *_TEXT_FIELDS, *_COUNT_FIELDS, *_ASKING_FIELDS}
-        known |= {"step_dependent", "labels", "shuffle"}
+        known = {*_SIZES, *_TEXT_FIELDS, *_COUNT_FIELDS, "step_dependent", "labels", "shuffle"}
+        named = table.get("mechanism", cls.mechanism)
+        options = deployable(_text("mechanism", named)).options
+        every = {key for kind in MECHANISMS.values() for key in kind.options}
         for key in table:
-            one_of("deployment key", key, sorted(known))
+            one_of("deployment key", key, sorted(known | every | set(options)))
+            if key in every and key not in options:
+                raise InputError(key, table[key], f"no {key} with {named}")
         for key in ("name", "epsilon", *_SIZES):
             if key not in table:
                 raise InputError(key, None, "a value: every deployment needs one")
         each_step = _boolean("step_dependent", table.get("step_dependent", False))
         shape = Shape(table["states"], table["actions"], table["horizon"], each_step)
         given = {key: _text(key, table[key]) for key in _TEXT_FIELDS if key in table}
-        asking = {key: table[key] for key in _ASKING_FIELDS if key in table}
+        chosen = {key: table[key] for key in options if key in table}
         counts = {key: whole_number(key, table[key], 1) for key in _COUNT_FIELDS if key in table}
         labels = Labels.from_table(table.get("labels", {}))
         shuffle = Shuffled.from_table(table["shuffle"]) if "shuffle" in table else None
-        return cls(
-            shape=shape, labels=labels, shuffle=shuffle, **cast(Any, given | counts | asking)
-        )
+        read = cast(Any, given | counts)
+        return cls(shape=shape, labels=labels, shuffle=shuffle, options=chosen, **read)
 
     @classmethod
     def from_document(cls, document: object) -> Deployment:
@@ -168,19 +158,29 @@ class Deployment:
         drawn = document.get("randomizer")
         if not isinstance(sizes, dict) or not isinstance(drawn, dict):
             raise InputError("deployment", document, "a document with a shape and a randomizer")
-        table |= {key: drawn[key] for key in _ASKING_FIELDS if key in drawn}
+        # No module is loaded because a service names it.
+        kind = deployable(_text("mechanism", document.get("mechanism")), load=False)
+        table |= {key: drawn[key] for key in kind.options if key in drawn}
         each_step = _boolean("shape.step_dependent", sizes.get("step_dependent"))
         states, actions, horizon = (cast(int, sizes.get(size)) for size in _SIZES)
         shape = Shape(states, actions, horizon, each_step)
-        counting = document.get("mechanism") != SubsetSelection.name
-        check_sizes(shape, CLIENT_BOUNDS, counting=counting)
+        check_sizes(shape, CLIENT_BOUNDS, counting=kind.reports_counters)
         deployment = cls.from_toml(table | sizes)
         if deployment.document != document:
-            raise InputError("deployment.randomizer", drawn, f"{randomizer(deployment.built)}")
+            raise InputError("deployment.randomizer", drawn, f"{deployment.built.randomizer()}")
         return deployment
 
 
 _DERIVED = ("format", "shape", "randomizer")
+
+
+def deployable(mechanism: str, *, load: bool = True) -> type[Mechanism]:
+    """Return the class of a mechanism that a deployment may name, or refuse it."""
+    kind = MECHANISMS.find(mechanism, load=load)
+    if not kind.deployable:
+        able = ", ".join(name for name, one in MECHANISMS.items() if one.deployable)
+        raise InputError("mechanism", mechanism, f"one that a client can draw exactly: {able}")
+    return kind
 
 
 def digest_of(document: object) -> str:

@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ldprl.assignment import Plan
-from ldprl.catalogue import LEARNERS
-from ldprl.learning.ldp_ts import LDPTS
-from ldprl.learning.learner import Learner, next_plan
+from ldprl.learning.learner import next_plan
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.board import Board
 from ldprl.service.causes import DelayedError
 from ldprl.service.database.protocol import Database, ServiceState, StoredPlan, Sum
+from ldprl.service.learners import learner_of
 from ldprl.service.metrics import Metrics
 from ldprl.service.plans import alphabets, plan_text, sums_digest
 from ldprl.service.statistics import Decoder
@@ -27,15 +26,6 @@ _AFTER_TROUBLE = 2.0
 _GRACE_HOURS = 1
 """How long ids outlive their version: time for a server that has not noticed yet."""
 _log = logging.getLogger("ldprl.service")
-
-
-def learner_of(deployment: Deployment) -> Learner:
-    """Return the learner that a deployment names."""
-    mechanism, failure = deployment.built, float(deployment.failure_probability)
-    kind = LEARNERS[deployment.learner]
-    if kind is LDPTS:
-        return LDPTS(mechanism)
-    return kind(mechanism, failure_probability=failure)  # type: ignore[call-arg]
 
 
 class Planner:

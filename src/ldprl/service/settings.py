@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
+from ldprl.service.learners import learner_of
 from ldprl.service.limits import Limits
 
 HERE = Path(__file__).parent
@@ -64,7 +65,10 @@ def read_deployment(path: Path | None) -> Deployment:
         raise InputError("deployment", str(path), f"valid TOML ({error})") from None
     except RecursionError:
         raise InputError("deployment", str(path), "TOML that is not nested so deeply") from None
-    return Deployment.from_toml(table)
+    deployment = Deployment.from_toml(table)
+    # Whoever plans is the service's own affair, and must be able to.
+    learner_of(deployment)
+    return deployment
 
 
 def read_proxies(text: str) -> tuple[str, ...]:

@@ -1,0 +1,19 @@
+"""Who can plan for a service."""
+
+from __future__ import annotations
+
+from ldprl.catalogue import LEARNERS
+from ldprl.errors import InputError
+from ldprl.learning.learner import Learner
+from ldprl.protocol.deployment import Deployment
+
+
+def learner_of(deployment: Deployment) -> Learner:
+    """Return the learner that a deployment names, or refuse one that cannot serve."""
+    kind = LEARNERS.find(deployment.learner)
+    if not kind.can_serve():
+        able = ", ".join(name for name, one in LEARNERS.items() if one.can_serve())
+        expected = f"one that learns from private sums, for any number of users: {able}"
+        raise InputError("learner", deployment.learner, expected)
+    failure = float(deployment.failure_probability)
+    return kind.build(deployment.built, failure_probability=failure)

@@ -1,0 +1,56 @@
+"""Who can plan for a service: those that learn from private sums, for any number of users."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ldprl import LDPEVI, InputError, Shape
+from ldprl.catalogue import LEARNERS
+from ldprl.protocol.deployment import Deployment
+from ldprl.service.learners import learner_of
+from ldprl.service.settings import read_deployment
+
+ABLE = {"ldp-evi", "ldp-ts", "ldp-obi", "private-ucb-vi", "dp-ucbvi"}
+
+
+def test_learners_say_whether_they_can_serve() -> None:
+    assert {name for name, kind in LEARNERS.items() if kind.can_serve()} == ABLE
+
+
+@pytest.mark.parametrize("name", sorted(ABLE))
+def test_a_learner_is_built_from_the_deployment(name: str) -> None:
+    deployment = Deployment("test", Shape(2, 2, 2), "1", learner=name, failure_probability="0.02")
+    learner = learner_of(deployment)
+    assert learner.name == name
+    assert getattr(learner, "failure", 0.02) == 0.02
+    if isinstance(learner, LDPEVI):
+        assert (
+            learner.log_threshold
+            == LDPEVI(deployment.built, failure_probability=0.02).log_threshold
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ucb-vi", "private sums"),
+        ("ldp-psrl", "any number of users"),
+        ("pucb", "private sums"),
+        ("ldp-ev", "did you mean 'ldp-evi'"),
+        ("nowhere:Learner", "no module named 'nowhere'"),
+        ("json:loads", "json has no class 'loads'"),
+        ("json:JSONDecoder", "JSONDecoder is not a Learner"),
+        ("ldprl.learning.learner:Learner", "lacks plan"),
+    ],
+)
+def test_others_are_refused_where_a_deployment_is_read(
+    tmp_path: Path, name: str, expected: str
+) -> None:
+    file = tmp_path / "deployment.toml"
+    sizes = 'name = "t"\nstates = 2\nactions = 2\nhorizon = 2\nepsilon = "1"\n'
+    file.write_text(f'{sizes}learner = "{name}"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=expected) as refused:
+        read_deployment(file)
+    assert refused.value.field == "learner"
