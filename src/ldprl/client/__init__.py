@@ -3,8 +3,12 @@
 It needs numpy and the standard library alone.
 """
 
+from ldprl.client.asynchronous import AsyncClient as AsyncClient
+from ldprl.client.asynchronous import AsyncEpisode as AsyncEpisode
 from ldprl.client.client import Client as Client
+from ldprl.client.episode import Episode as Episode
 from ldprl.client.episode import StopEpisode as StopEpisode
+from ldprl.client.errors import BusyError as BusyError
 from ldprl.client.errors import ClientError as ClientError
 from ldprl.client.errors import RefusedError as RefusedError
 from ldprl.client.errors import UnavailableError as UnavailableError
@@ -12,8 +16,12 @@ from ldprl.client.errors import UnexpectedAnswerError as UnexpectedAnswerError
 from ldprl.client.outcome import Outcome as Outcome
 
 __all__ = [
+    "AsyncClient",
+    "AsyncEpisode",
+    "BusyError",
     "Client",
     "ClientError",
+    "Episode",
     "Outcome",
     "RefusedError",
     "StopEpisode",

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from ldprl.client.connection import Connection
-from ldprl.client.episode import Step, live
+from ldprl.client.episode import Episode, Step, live
 from ldprl.client.errors import ClientError, RefusedError, UnavailableError
 from ldprl.client.forgetful import ForgetfulLedgerForTests
+from ldprl.client.journal import Journal
 from ldprl.client.ledger import Entry, Ledger
 from ldprl.client.outcome import Outcome
 from ldprl.client.patience import Patience
+from ldprl.client.received import Received
 from ldprl.client.remote import RemoteService
 from ldprl.client.trust import trusted_digest
 from ldprl.errors import InputError, positive
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
-from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.protocol.deployment import Deployment, digest_of
-from ldprl.protocol.messages import Issued, report_bytes_of, sealed_document
-from ldprl.protocol.plan import draw
-from ldprl.protocol.sealing import seal
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -70,6 +70,9 @@ class Client:
         self._remote = _remote_service(url, patience, timeout, wait)
         self._source = SystemSource() if source is None else source
         self._deployment: Deployment | None = None
+        self._current: Episode | None = None
+        # One connection, and one episode at a time.
+        self._lock = threading.RLock()
 
     @classmethod
     def trust_on_first_use(
@@ -93,14 +96,16 @@ class Client:
     @property
     def deployment(self) -> Deployment:
         """The deployment, fetched on first use, and checked against the digest."""
-        if self._deployment is None:
-            document = self._remote.deployment()
-            # The document itself is hashed: what the service says about it is not asked.
-            found = digest_of(document)
-            if found != self.digest:
-                raise InputError("digest", found, f"{self.digest}, for which this app was built")
-            self._deployment = Deployment.from_document(document)
-        return self._deployment
+        with self._lock:
+            if self._deployment is None:
+                document = self._remote.deployment()
+                # The document itself is hashed: what the service says about it is not asked.
+                found = digest_of(document)
+                if found != self.digest:
+                    expected = f"{self.digest}, for which this app was built"
+                    raise InputError("digest", found, expected)
+                self._deployment = Deployment.from_document(document)
+            return self._deployment
 
     def take_part(
         self,
@@ -137,73 +142,126 @@ class Client:
         UnavailableError
             There was no policy to be had; nothing has been lived or drawn.
         """
-        guarantee = self.deployment.built.guarantee
-        entry = self.ledger.reserve(self.digest, guarantee, again=again)
-        issued = None
-        if entry.content is None:
-            issued, size = self._received(entry.report_id)
-            try:
-                lived = live(issued.assignment.policy, start, step, self.deployment.shape)
-            except BaseException as error:
-                entry = self._recorded(entry, issued, size, Trajectory.empty())
-                if send and isinstance(error, Exception):
-                    with contextlib.suppress(ClientError):
-                        self._delivered(entry, issued)
-                raise
-            entry = self._recorded(entry, issued, size, lived)
-        outcome = self._delivered(entry, issued) if send else Outcome.of(entry, None, issued)
+        with self._lock:
+            episode = self._episode(self._reserved(again), keep=False)
+        try:
+            live(episode, start, step)
+        except BaseException as error:
+            with contextlib.suppress(ClientError):
+                episode.report(send=send and isinstance(error, Exception))
+            raise
+        return episode.report(send=send)
+
+    def begin(self, *, again: bool = False) -> Episode:
+        """Pay for a report, fetch the policy, and return the episode to live through.
+
+        While the user is in an episode of this deployment, that is what it returns, also after a
+        restart. For a user who has reported, it is one that is done, with nothing left but to send.
+
+        Parameters
+        ----------
+        again
+            Begin another episode after one that was reported, if the ledger's budget allows.
+
+        Raises
+        ------
+        UnavailableError
+            There was no policy to be had; nothing has been lived or drawn.
+        BusyError
+            Another process is in this episode.
+        """
+        with self._lock:
+            if self._current is None:
+                self._current = self._episode(self._reserved(again), keep=True)
+            return self._current
+
+    def resend(self) -> list[Outcome]:
+        """Send the reports on file that have not been answered yet, each under its old id."""
+        with self._lock:
+            return [
+                Outcome.of(self._settled(entry))
+                for entry in self.ledger.entries()
+                if entry.deployment == self.digest and entry.content and not entry.verdict
+            ]
+
+    def close(self) -> None:
+        """Close the connection, and let another process go on with the episode."""
+        with self._lock:
+            self._remote.connection.close()
+            if self._current is not None:
+                self._current.close()
+                self._current = None
+
+    def _reserved(self, again: bool) -> Entry:
+        return self.ledger.reserve(self.digest, self.deployment.built.guarantee, again=again)
+
+    def _episode(self, entry: Entry, *, keep: bool) -> Episode:
+        """Return the episode of a report; ``keep`` goes on with its journal and writes to it."""
+        deployment, journal = self.deployment, Journal(self._journal_path())
+        journal.open()
+        try:
+            if entry.content is not None or not keep:
+                journal.clear()
+                journal.close()
+                journal = Journal(None)
+            if entry.content is not None:
+                return Episode(entry, None, deployment.shape, journal, self._report)
+            if journal.lines and journal.lines[0].get("id") == entry.report_id:
+                # What cannot be read is of no use: then the episode begins anew.
+                with contextlib.suppress(InputError, KeyError):
+                    received = Received.from_document(journal.lines[0], deployment)
+                    return Episode(entry, received, deployment.shape, journal, self._report)
+            received = Received.ask(self._remote, deployment, entry.report_id, self._source)
+            journal.start({"id": entry.report_id} | received.document(deployment))
+            return Episode(entry, received, deployment.shape, journal, self._report)
+        except BaseException:
+            journal.close()
+            raise
+
+    def _journal_path(self) -> Path | None:
+        if isinstance(self.ledger, ForgetfulLedgerForTests):
+            return None
+        path = self.ledger.path
+        return path.with_name(f"{path.name}.{self.digest[:16]}.episode")
+
+    def _report(self, episode: Episode, send: bool) -> Outcome:
+        """Write an episode's report down, and send it unless it is to wait."""
+        with self._lock:
+            entry = episode.entry
+            if entry.content is None:
+                entry = self._recorded(entry, episode)
+            episode.finish(entry)
+            if self._current is episode:
+                self._current = None
+            if send:
+                episode.entry = entry = self._settled(entry)
+        outcome = Outcome.of(entry, episode.issued)
         if outcome.status == "refused":
             raise RefusedError(outcome)
         return outcome
 
-    def resend(self) -> list[Outcome]:
-        """Send the reports on file that have not been answered yet, each under its old id."""
-        return [
-            self._delivered(entry)
-            for entry in self.ledger.entries()
-            if entry.deployment == self.digest and entry.content is not None and not entry.verdict
-        ]
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._remote.connection.close()
-
-    def _received(self, report_id: str) -> tuple[Issued, int]:
-        """Return what to do, and how long the report is to be where a relay mixes it."""
-        if self.deployment.shuffle is None:
-            return Issued.from_document(self._remote.policy(report_id), self.deployment), 0
-        drawn = draw(self._remote.plan(), self.deployment, self._source)
-        return drawn.issued, drawn.report_bytes
-
-    def _recorded(self, entry: Entry, issued: Issued, size: int, trajectory: Trajectory) -> Entry:
+    def _recorded(self, entry: Entry, episode: Episode) -> Entry:
         """Draw the report and write it down; whatever happens now, no other one is drawn."""
-        mechanism, assignment = self.deployment.built, issued.assignment
-        shuffle = self.deployment.shuffle
-
-        def make() -> bytes:
-            report = mechanism.privatize(trajectory, assignment, self._source)
-            values = mechanism.alphabet(assignment).write(report)
-            content = report_bytes_of(entry.report_id, issued, values)
-            if shuffle is None:
-                return content
-            sealed = seal(content, size, shuffle.key, self.digest, issued.version)
-            return sealed_document(issued, sealed)
-
+        received, lived = episode.received, episode.trajectory()
+        assert received is not None
+        make = functools.partial(
+            received.report, self.deployment, entry.report_id, lived, self._source
+        )
         return replace(entry, content=self.ledger.complete(entry.report_id, make))
 
-    def _delivered(self, entry: Entry, issued: Issued | None = None) -> Outcome:
+    def _settled(self, entry: Entry) -> Entry:
         """Send the bytes on file until they are answered, unless they have been."""
-        verdict = entry.verdict
-        if verdict is None and entry.content is not None:
-            try:
-                if self.deployment.shuffle is None:
-                    verdict = self._remote.send(entry.report_id, entry.content)
-                else:
-                    verdict = self._remote.leave(entry.content)
-            except UnavailableError:
-                return Outcome.of(entry, None, issued)
-            self.ledger.settle(entry.report_id, verdict)
-        return Outcome.of(entry, verdict, issued)
+        if entry.verdict is not None or entry.content is None:
+            return entry
+        try:
+            if self.deployment.shuffle is None:
+                verdict = self._remote.send(entry.report_id, entry.content)
+            else:
+                verdict = self._remote.leave(entry.content)
+        except UnavailableError:
+            return entry
+        self.ledger.settle(entry.report_id, verdict)
+        return replace(entry, verdict=verdict)
 
 
 def served_digest(url: str, patience: float = 60.0, timeout: float = 10.0) -> str:

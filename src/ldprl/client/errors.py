@@ -32,3 +32,7 @@ class UnavailableError(ClientError):
 
 class UnexpectedAnswerError(ClientError):
     """Something answered that does not speak the protocol, such as a proxy's own page."""
+
+
+class BusyError(ClientError):
+    """Another process is in the middle of this user's episode."""

@@ -39,8 +39,8 @@ class Outcome:
     detail: str = ""
 
     @classmethod
-    def of(cls, entry: Entry, verdict: str | None, issued: Issued | None) -> Outcome:
+    def of(cls, entry: Entry, issued: Issued | None = None) -> Outcome:
         """Read the ledger's note of an answer: ``counted``, ``duplicate``, ``refused: …: …``."""
         assert entry.content is not None
-        status, cause, detail = (*(verdict or "unsent").split(": ", 2), "", "")[:3]
+        status, cause, detail = (*(entry.verdict or "unsent").split(": ", 2), "", "")[:3]
         return cls(entry.report_id, cast(Status, status), entry.content, issued, cause, detail)

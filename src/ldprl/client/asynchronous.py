@@ -1,0 +1,94 @@
+"""The client for apps that run on asyncio: the same calls, made in threads of their own.
+
+A call that is cancelled may still be completed by its thread. Making it again is safe, as it is
+after a restart: the same episode, the same id, the same bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from ldprl.client.client import Client
+from ldprl.client.episode import Episode
+from ldprl.client.outcome import Outcome
+
+_T = TypeVar("_T")
+
+
+class _Thread:
+    """One thread, so that however many calls are cancelled, the app's own are not kept waiting."""
+
+    def __init__(self, name: str) -> None:
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
+
+    async def run(self, call: Callable[[], _T]) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
+
+    def stop(self) -> None:
+        self._pool.shutdown(wait=False)
+
+
+class AsyncClient:
+    """A :class:`~ldprl.client.Client` whose calls are awaited.
+
+    Parameters
+    ----------
+    client
+        The client that does the work.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        # Steps of an episode do not wait for the network.
+        self._network, self._disk = _Thread("ldprl-network"), _Thread("ldprl-disk")
+
+    async def begin(self, *, again: bool = False) -> AsyncEpisode:
+        """Return the episode to live through; see :meth:`ldprl.client.Client.begin`."""
+        begin = functools.partial(self.client.begin, again=again)
+        return AsyncEpisode(await self._network.run(begin), self._network, self._disk)
+
+    async def resend(self) -> list[Outcome]:
+        """Send the reports on file that have not been answered yet."""
+        return await self._network.run(self.client.resend)
+
+    async def close(self) -> None:
+        """Close the connection, once the call at hand has ended."""
+        await self._network.run(self.client.close)
+        self._network.stop()
+        self._disk.stop()
+
+
+class AsyncEpisode:
+    """An :class:`~ldprl.client.Episode` whose calls are awaited.
+
+    Attributes
+    ----------
+    episode
+        The episode itself, whose ``step``, ``state`` and ``done`` can be read at any time.
+    """
+
+    def __init__(self, episode: Episode, network: _Thread, disk: _Thread) -> None:
+        self.episode = episode
+        self._network = network
+        self._disk = disk
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left but to report."""
+        return self.episode.done
+
+    async def action(self, state: int | None = None) -> int:
+        """Return what the policy advises in ``state``; see :meth:`ldprl.client.Episode.action`."""
+        return await self._disk.run(functools.partial(self.episode.action, state))
+
+    async def record(self, reward: float, next_state: int | None = None) -> None:
+        """Note what came of the last action; see :meth:`ldprl.client.Episode.record`."""
+        await self._disk.run(functools.partial(self.episode.record, reward, next_state))
+
+    async def report(self, *, send: bool = True) -> Outcome:
+        """Randomize, write down and send; see :meth:`ldprl.client.Episode.report`."""
+        return await self._network.run(functools.partial(self.episode.report, send=send))

@@ -1,0 +1,64 @@
+"""What a client receives before an episode, and the report that it makes of it afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ldprl.client.remote import RemoteService
+from ldprl.errors import whole_number
+from ldprl.mechanisms.sampling import RandomSource
+from ldprl.mechanisms.trajectory import Trajectory
+from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.messages import Issued, report_bytes_of, sealed_document
+from ldprl.protocol.plan import draw
+from ldprl.protocol.sealing import seal
+
+
+@dataclass(frozen=True)
+class Received:
+    """What to do, and how long the report is to be where a relay mixes it (0 without a relay)."""
+
+    issued: Issued
+    report_bytes: int = 0
+
+    @classmethod
+    def ask(
+        cls, remote: RemoteService, deployment: Deployment, report_id: str, source: RandomSource
+    ) -> Received:
+        """Fetch the assignment that the service picked for this id, or draw one from the plan."""
+        if deployment.shuffle is None:
+            return cls(Issued.from_document(remote.policy(report_id), deployment))
+        drawn = draw(remote.plan(), deployment, source)
+        return cls(drawn.issued, drawn.report_bytes)
+
+    def document(self, deployment: Deployment) -> dict[str, Any]:
+        """Return it as JSON, for the journal."""
+        return {
+            "policy": self.issued.document(deployment.built),
+            "report_bytes": self.report_bytes,
+        }
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any], deployment: Deployment) -> Received:
+        """Read what :meth:`document` wrote."""
+        issued = Issued.from_document(document["policy"], deployment)
+        return cls(issued, whole_number("report_bytes", document["report_bytes"], 0))
+
+    def report(
+        self,
+        deployment: Deployment,
+        report_id: str,
+        trajectory: Trajectory,
+        source: RandomSource,
+    ) -> bytes:
+        """Randomize ``trajectory`` and return the report as the bytes that are sent."""
+        mechanism, issued = deployment.built, self.issued
+        report = mechanism.privatize(trajectory, issued.assignment, source)
+        values = mechanism.alphabet(issued.assignment).write(report)
+        content = report_bytes_of(report_id, issued, values)
+        shuffle = deployment.shuffle
+        if shuffle is None:
+            return content
+        sealed = seal(content, self.report_bytes, shuffle.key, deployment.digest, issued.version)
+        return sealed_document(issued, sealed)
