@@ -40,11 +40,11 @@ def test_the_page_runs(
         client: Client = names["client"]
         assert isinstance(client.ledger, Ledger)
         assert client.ledger.path == tmp_path / "advice.ledger"
-        client.ledger.budget = Budget(3)
+        client.ledger.budget = Budget(5)
         for code in rest:
             exec(code, names)
     lines = said.getvalue().splitlines()
     assert lines[0].startswith("counted ")
     assert lines[-1] == "counted"
-    assert len(service.counted) == 3
+    assert len(service.counted) == 5
     client.close()
