@@ -58,7 +58,7 @@ deployment = typer.Typer(
 
 
 @deployment.command(epilog="Example: **ldprl deployment init clinic.toml**")
-def init(file: File) -> None:
+def init(file: File, as_json: Json = False) -> None:
     """Write a deployment to start from, with a comment on every setting."""
     try:
         with file.open("x", encoding="utf-8") as out:
@@ -67,7 +67,10 @@ def init(file: File) -> None:
         raise InputError("file", str(file), "a file that does not exist yet") from None
     except OSError as error:
         raise InputError("file", str(file), f"a file to write ({error.strerror})") from None
-    print(f"wrote {file}: edit it, then run ldprl deployment check {file}")
+    if as_json:
+        show_json({"deployment": str(file)})
+    else:
+        print(f"wrote {file}: edit it, then run ldprl deployment check {file}")
 
 
 @deployment.command(epilog="Example: **ldprl deployment check clinic.toml**")
@@ -83,11 +86,15 @@ def check(file: File, as_json: Json = False) -> None:
 
 
 @deployment.command(epilog="Example: **ldprl deployment digest clinic.toml**")
-def digest(file: File) -> None:
+def digest(file: File, as_json: Json = False) -> None:
     """Print the SHA-256 of a deployment: clients that are built with it refuse any other."""
     from ldprl.service.settings import read_deployment
 
-    print(read_deployment(file).digest)
+    found = read_deployment(file).digest
+    if as_json:
+        show_json({"digest": found})
+    else:
+        print(found)
 
 
 def meaning(found: Deployment) -> str:
