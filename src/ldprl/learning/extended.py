@@ -124,3 +124,50 @@ def policy_value(
     for s in range(states):
         earned += start[s] * value[s]
     return earned
+
+
+@nb.njit(cache=True)
+def box_values(
+    rewards: FloatArray,
+    move_low: FloatArray,
+    move_high: FloatArray,
+    start_low: FloatArray,
+    start_high: FloatArray,
+    policy: IntArray,
+    step_dependent: bool,
+    best: bool,
+) -> tuple[float, IntArray]:
+    """Return the value of a policy in the best (or worst) world of the box, and the policy.
+
+    Where ``policy`` has −1 the action of the largest such value is taken.
+    """
+    horizon, states = policy.shape
+    actions = rewards.shape[2]
+    sign = 1.0 if best else -1.0
+    taken = policy.copy()
+    value = np.zeros(states)
+    model_p = np.empty(states)
+    for h in range(horizon - 1, -1, -1):
+        g = h if step_dependent else 0
+        order = np.argsort(sign * value)
+        now = np.zeros(states)
+        for s in range(states):
+            top = -np.inf
+            for a in range(actions):
+                if policy[h, s] >= 0 and policy[h, s] != a:
+                    continue
+                worth = rewards[g, s, a]
+                if h + 1 < horizon:
+                    best_transition(move_low[g, s, a], move_high[g, s, a], order, model_p)
+                    for t in range(states):
+                        worth += model_p[t] * value[t]
+                if worth > top + 1e-12:
+                    top = worth
+                    taken[h, s] = a
+            now[s] = min(top, horizon - h)
+        value = now
+    best_transition(start_low, start_high, np.argsort(sign * value), model_p)
+    total = 0.0
+    for s in range(states):
+        total += model_p[s] * value[s]
+    return total, taken
