@@ -1,6 +1,12 @@
 """Upper and lower bounds on regret, as functions with explicit constants."""
 
 from ldprl.bounds.alternatives import Alternative, Instance
+from ldprl.bounds.guarded import (
+    GuardedBound,
+    guarded_rate,
+    guarded_upper_bound,
+    rivals_rate,
+)
 from ldprl.bounds.instance import InstanceBound, alternatives, instance_lower_bound
 from ldprl.bounds.lower import (
     psrl_rate,
@@ -22,6 +28,7 @@ from ldprl.bounds.upper import UpperBound, regret_upper_bound
 __all__ = [
     "Alternative",
     "CentralGuarantee",
+    "GuardedBound",
     "Instance",
     "InstanceBound",
     "Pair",
@@ -30,6 +37,8 @@ __all__ = [
     "alternatives",
     "best_pair",
     "changed_bits",
+    "guarded_rate",
+    "guarded_upper_bound",
     "instance_lower_bound",
     "pair_of",
     "psrl_rate",
@@ -37,6 +46,7 @@ __all__ = [
     "regret_lower_bound_jdp",
     "regret_lower_bound_ldp",
     "regret_upper_bound",
+    "rivals_rate",
     "shuffle_epsilon",
     "shuffle_regret_rate",
     "shuffle_user_guarantee",

@@ -93,6 +93,7 @@ def bounds(
     found = {
         "no_learning": float(problem.shape.horizon * problem.users),
         "upper": [_upper(name, problem) for name in names],
+        "guarded": _guarded(problem),
         "lower": _lower(problem),
         "rates": _rates(problem),
         "table": _table(problem),
@@ -163,6 +164,26 @@ def _upper(name: str, given: Problem) -> dict[str, Any]:
     }
 
 
+def _guarded(given: Problem) -> dict[str, Any]:
+    """Return the bound of the guarded LDP-EVI, as it is and if everybody explores."""
+    from ldprl.bounds import guarded_upper_bound
+    from ldprl.mechanisms.catalogue import build_mechanism
+
+    mechanism = build_mechanism("subset-selection", given.shape, given.epsilon)
+    bound = guarded_upper_bound(mechanism, given.users, given.failure)
+    all_explore = guarded_upper_bound(
+        mechanism, given.users, given.failure, watched=1.0, least_weight=1.0, tolerated=1.0
+    )
+    return {
+        "mechanism": mechanism.name,
+        "regret": bound.regret,
+        "regret_times_gap": bound.with_gap(1.0),
+        "largest_plan": bound.largest_plan,
+        "regret_if_all_explore": all_explore.regret,
+        "regret_times_gap_if_all_explore": all_explore.with_gap(1.0),
+    }
+
+
 def _lower(given: Problem) -> dict[str, Any]:
     """Return the lower bound, or why it does not apply to this problem."""
     from ldprl.bounds import regret_lower_bound_ldp as lower_bound
@@ -175,13 +196,22 @@ def _lower(given: Problem) -> dict[str, Any]:
 
 
 def _rates(given: Problem) -> dict[str, float]:
-    from ldprl.bounds import psrl_rate, pucb_rate, regret_lower_bound_jdp, shuffle_regret_rate
+    from ldprl.bounds import (
+        guarded_rate,
+        psrl_rate,
+        pucb_rate,
+        regret_lower_bound_jdp,
+        rivals_rate,
+        shuffle_regret_rate,
+    )
 
     problem = (*given.sizes, given.users, given.epsilon)
     return {
         "PSRL without privacy": psrl_rate(*given.sizes, given.users),
         "JDP lower bound": regret_lower_bound_jdp(*problem),
         "PUCB under JDP": pucb_rate(*problem),
+        "Guarded LDP-EVI under LDP": guarded_rate(*problem),
+        "Chowdhury-Zhou, Qiao-Wang under LDP": rivals_rate(*problem),
         "LDP-OBI with shuffle": shuffle_regret_rate(*problem, constants=given.constants),
     }
 
@@ -215,6 +245,13 @@ def _show(found: dict[str, Any]) -> None:
         ("mechanism", "(ε, δ)", "regret ≤", "of H·K"),
         upper,
         right=("regret ≤", "of H·K"),
+    )
+    guarded = found["guarded"]
+    show_line(
+        f"Guarded LDP-EVI with subset selection: at most {number(guarded['regret'])}, or"
+        f" {number(guarded['regret_times_gap'])} divided by the gap of the second-best policy; if"
+        f" everybody explores, {number(guarded['regret_if_all_explore'])} and"
+        f" {number(guarded['regret_times_gap_if_all_explore'])}."
     )
     show_line(f"Not learning at all costs at most H·K = {number(trivial)}.\n")
 

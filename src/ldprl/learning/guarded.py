@@ -15,7 +15,6 @@ import numpy as np
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.learning.ldp_evi import LDPEVI, Plausible
-from ldprl.learning.questions import expected_shares, occupancy_weights
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
@@ -54,34 +53,44 @@ class LDPEVIGuarded(LDPEVI):
         chosen = super().plan(statistics, rng)
         if not self.mechanism.questions():
             return chosen
-        model = self.plausible(statistics)
-        optimistic = self.policies(model)[0]
-        start = self.start_box(statistics)
-        hoped = self._value(model, start, None, best=True)[0]
-        doubt = hoped - self._value(model, start, optimistic, best=False)[0]
-        safe = self._value(model, start, None, best=False)[1]
-        horizon = statistics.shape.horizon
-        weight = min(1.0, max(doubt, 0.0) / horizon)
+        model, start = self.plausible(statistics), self.start_box(statistics)
+        hoped, optimistic = self.value(model, start, None, best=True)
+        doubt = hoped - self.value(model, start, optimistic, best=False)[0]
+        safe = self.value(model, start, None, best=False)[1]
+        weight = min(1.0, max(doubt, 0.0) / statistics.shape.horizon)
         result = [
             _weighed(one, one.policy, weight, 1.0)
-            for one in self._watched(statistics, model, optimistic)
+            for one in self._watched(model, start, optimistic)
         ]
         for one in chosen:
-            known = self._value(model, start, one.policy, best=False)[0]
+            known = self.value(model, start, one.policy, best=False)[0]
             policy = one.policy if hoped - known <= TOLERATED * doubt + 1e-9 else safe
             result.append(_weighed(one, policy, weight, 1 - WATCHED))
         return tuple(result)
 
-    def _watched(self, statistics: Statistics, model: Plausible, optimistic: Policy) -> Plan:
-        """Return the optimistic policy with every question, weighed by who is expected where."""
-        shares = expected_shares(statistics, optimistic, model.moves)
+    def _watched(
+        self, model: Plausible, start: tuple[FloatArray, FloatArray], optimistic: Policy
+    ) -> Plan:
+        """Return the optimistic policy with every question.
+
+        A report counts for little in states where few are expected: with noise v and outcomes of
+        variance u = 1/4, o(v + u)/(v + o·u) is the best weight where a share o of users is.
+        """
+        shape, laws = self.mechanism.shape, self.mechanism.row_laws
+        noise = max(laws.rewards.outside[0], laws.transitions.outside[0])
+        weights, states = [], np.arange(shape.states)
+        here = (start[0] + start[1]) / (start[0] + start[1]).sum()
+        for h in range(shape.horizon):
+            weights.append(here * (noise + 0.25) / (noise + here * 0.25))
+            g = min(shape.model_of(h), len(model.moves) - 1)
+            here = here @ model.moves[g, states, optimistic[h]]
         result = []
         for one in self.mechanism.ask((Assignment(optimistic, WATCHED),)):
-            questions = []
-            for asked in one.questions:
-                weights = occupancy_weights(self.mechanism, asked.what, shares[asked.step])
-                questions.append(replace(asked, weights=np.maximum(weights, LEAST_WEIGHT)))
-            result.append(replace(one, questions=tuple(questions)))
+            questions = tuple(
+                replace(asked, weights=weights[asked.step].clip(LEAST_WEIGHT, 1.0))
+                for asked in one.questions
+            )
+            result.append(replace(one, questions=questions))
         return tuple(result)
 
     def start_box(self, statistics: Statistics) -> tuple[FloatArray, FloatArray]:
@@ -101,7 +110,7 @@ class LDPEVIGuarded(LDPEVI):
         low, high = (seen - error / asked).clip(0, 1), (seen + error / asked).clip(0, 1)
         return np.minimum(low, high), high
 
-    def _value(
+    def value(
         self,
         model: Plausible,
         start: tuple[FloatArray, FloatArray],
@@ -110,7 +119,7 @@ class LDPEVIGuarded(LDPEVI):
         best: bool,
     ) -> tuple[float, Policy]:
         """Return the value of a policy, or of the best one, in the best or worst world."""
-        from ldprl.learning.extended import box_values
+        from ldprl.learning.box import box_values
 
         shape = self.mechanism.shape
         anyone = np.full((shape.horizon, shape.states), -1)

@@ -1,0 +1,160 @@
+"""Each inequality in the proof of the guarded learner's bound, with a mutant."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ldprl.bounds.guarded import guarded_rate, guarded_upper_bound, rivals_rate, row_noise
+from ldprl.errors import InputError
+from ldprl.learning.confidence import boundary, mixture_rates, transition_set
+from ldprl.mechanisms.subset_selection import SubsetSelection
+from ldprl.shape import Shape
+
+
+def test_the_boundary_is_at_most_a_root_and_a_line() -> None:
+    """B(V, c, α) ≤ 2.3√(Vℓ) + 2.6cℓ, ℓ = ln(36/α), for V ≤ 10¹¹c²ℓ."""
+    rng = np.random.default_rng(0)
+    tightest = 0.0
+    for _ in range(3000):
+        reach = 10 ** rng.uniform(-1, 2)
+        log = rng.uniform(math.log(36), 40)
+        variance = reach**2 * log * 10 ** rng.uniform(-6, 11)
+        rates = 20 / reach * 1.6 ** -np.arange(36.0)
+        least = boundary(variance, reach, 0.0, log - math.log(36), rates)
+        most = 2.3 * math.sqrt(variance * log) + 2.6 * reach * log
+        assert least <= most
+        tightest = max(tightest, least / most)
+    # The mutant: two fifths less is refuted.
+    assert tightest > 0.6
+
+
+def pigeonhole(users: int, limit: float, rng: np.random.Generator) -> float:
+    """Return Σ y·min(1, X/O) over X·log₂(1 + O/X), for batches y ≤ limit·(O + X)."""
+    x, visits, total = 10 ** rng.uniform(-1, 3), 0.0, 0.0
+    for _ in range(users):
+        y = limit * (visits + x) * rng.choice([rng.random(), 1.0])
+        total += y * min(1.0, x / max(visits, 1e-300))
+        visits += y
+    return float(total / (x * math.log2(1 + visits / x)))
+
+
+def test_visits_pay_for_widths_if_no_plan_doubles_them() -> None:
+    """Σ y·min(1, X/O) ≤ 2X·log₂(1 + O/X) where y ≤ O + X; not with 1 in place of 2."""
+    rng = np.random.default_rng(1)
+    ratios = [pigeonhole(int(rng.integers(1, 60)), 1.0, rng) for _ in range(2000)]
+    assert max(ratios) <= 2
+    assert max(ratios) > 1
+    # Without the condition on plans there is no such constant.
+    assert max(pigeonhole(3, 100.0, rng) for _ in range(200)) > 2
+
+
+def test_visits_are_at_least_half_of_what_is_expected() -> None:
+    """E exp(−X/2) ≤ exp(−0.787·p/2) for X in [0, 1] of mean p: N ≥ 0.787·O − 2 ln(1/δ) for ever."""
+    for p in np.linspace(0, 1, 101):
+        worst = 1 - p * (1 - math.exp(-0.5))
+        assert worst <= math.exp(-0.787 * p / 2) + 1e-15
+    assert any(
+        1 - p * (1 - math.exp(-0.5)) > math.exp(-0.9 * p / 2) for p in np.linspace(0, 1, 101)
+    )
+
+
+def test_a_width_is_at_most_x_over_expected_visits() -> None:
+    """min(1, 4E/(O/2 − 2ℓ)⁺) ≤ (8E + 4ℓ)/O; with 4E + 4ℓ it would be false."""
+    rng = np.random.default_rng(2)
+    refuted = False
+    for error, log, visits in 10 ** rng.uniform(-1, 4, size=(5000, 3)):
+        known = visits / 2 - 2 * log
+        width = min(1.0, 4 * error / known) if known > 0 else 1.0
+        assert width <= (8 * error + 4 * log) / visits + 1e-12
+        refuted |= width > (4 * error + 4 * log) / visits
+    assert refuted
+
+
+@pytest.mark.parametrize("states", [2, 3, 10, 25])
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
+def test_a_row_of_moves_is_known_to_s_times_the_noise(states: int, epsilon: float) -> None:
+    """½Σ widths ≤ min(1, X'/O), X' = S(27.6√(nvℓ) + 20.8cℓ + 4ℓ'), where N = O/2 − 2ℓ'."""
+    rng = np.random.default_rng(states)
+    law = SubsetSelection(Shape(states, 2, 3), epsilon).row_laws.transitions
+    noise = row_noise(law, states)
+    reach = max(law.up[0], sum(law.up), law.down[0], sum(law.down), law.row_down)
+    theta = np.linspace(0, 1, 777)
+    polynomial = np.polynomial.polynomial.polyval
+    assert (polynomial(theta, law.outside) <= noise * (1 + states * theta**2)).all()
+    assert max(law.row_outside, law.row_inside) <= 4 * noise * (1 + states)
+    log, visits_log = math.log(36e4), 8.0
+    tightest = 0.0
+    for _ in range(60):
+        reports = 10 ** rng.uniform(1, 10)
+        expected = reports * 10 ** rng.uniform(-3, 0)
+        visits = expected / 2 - 2 * visits_log
+        if visits <= 0:
+            continue
+        # Sums that the event allows: the row sum errs downwards, the cells not at all.
+        error = boundary(
+            reports * max(law.row_outside, law.row_inside),
+            law.row_down,
+            0.0,
+            math.log(1e4),
+            mixture_rates(law),
+        )
+        seen = max(visits - error, 1e-9)
+        sums = seen * rng.dirichlet(np.full(states, 0.3))[None, :]
+        low, high = transition_set(
+            sums, np.array([reports]), law.numbers(), math.log(1e4), mixture_rates(law)
+        )
+        width = min(1.0, float((high - low).sum()) / 2)
+        x = states * (27.6 * math.sqrt(reports * noise * log) + 20.8 * reach * log + 4 * visits_log)
+        assert width <= x / expected
+        tightest = max(tightest, width * expected / x)
+    # The mutant: a fortieth of X' is refuted; the proof gives that much away.
+    assert tightest > 0.025
+
+
+def test_the_quadratic_inequality() -> None:
+    """x² ≤ αx + β implies x² ≤ α² + 2β; not x² ≤ α² + β/2."""
+    rng = np.random.default_rng(3)
+    refuted = False
+    for alpha, beta in 10 ** rng.uniform(-2, 2, size=(2000, 2)):
+        root = (alpha + math.sqrt(alpha**2 + 4 * beta)) / 2
+        assert root**2 <= alpha**2 + 2 * beta + 1e-9
+        refuted |= root**2 > alpha**2 + beta / 2
+    assert refuted
+
+
+def test_the_bound_has_the_stated_orders() -> None:
+    """√K up to logarithms; growing S multiplies it as S²; it falls with ε as subset selection's
+    noise does; with a gap it grows with ln²K at most."""
+    shape, shape_4 = Shape(8, 2, 4), Shape(32, 2, 4)
+    given = {"watched": 1.0, "least_weight": 1.0, "tolerated": 1.0}
+    at = {
+        k: guarded_upper_bound(SubsetSelection(shape, 0.1), k, 0.1, **given)
+        for k in (10**8, 10**10)
+    }
+    logs = at[10**10].doubts / at[10**8].doubts
+    assert 1 < logs < 2.5
+    assert at[10**10].regret / at[10**8].regret == pytest.approx(10 * math.sqrt(logs))
+    large = guarded_upper_bound(SubsetSelection(shape_4, 0.1), 10**8, 0.1, **given)
+    assert 12 < large.regret / at[10**8].regret < 22
+    strict = guarded_upper_bound(SubsetSelection(shape, 0.05), 10**8, 0.1, **given)
+    assert 1.7 < strict.regret / at[10**8].regret < 2
+    assert at[10**8].with_gap(0.1) == pytest.approx(10 * at[10**8].doubts)
+
+
+def test_the_rate_is_below_the_rivals_by_the_horizon_and_the_root_of_the_actions() -> None:
+    """For small ε: S²AH³√K/ε over H²S²√(AK)·2/ε is H√A/2."""
+    sizes = (10, 9, 6, 10**8, 0.01)
+    assert rivals_rate(*sizes) / guarded_rate(*sizes) == pytest.approx(6 * 3 / 2, rel=1e-3)
+
+
+def test_bad_input_is_refused() -> None:
+    mechanism = SubsetSelection(Shape(2, 2, 2), 1.0)
+    with pytest.raises(InputError, match="episodes"):
+        guarded_upper_bound(mechanism, 0, 0.1)
+    with pytest.raises(InputError, match="failure"):
+        guarded_upper_bound(mechanism, 10, 0.0)
+    with pytest.raises(InputError, match="gap"):
+        guarded_upper_bound(mechanism, 10, 0.1).with_gap(0.0)
