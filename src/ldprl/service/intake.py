@@ -38,6 +38,7 @@ class _Named(msgspec.Struct):
 
 
 _one = msgspec.json.Decoder(Report)
+_many = msgspec.json.Decoder(list[Report])
 # A list with a field for each report that a request may hold: decoding stops at the first one too
 # many, before anything is made of it. A list[Raw] would first make an object of every part.
 _batch = msgspec.json.Decoder(
@@ -232,6 +233,14 @@ def _read(decoder: msgspec.json.Decoder[_T], body: bytes | bytearray | msgspec.R
 
 def _read_many(body: bytes | bytearray) -> list[Report | Unreadable]:
     """Return the reports of a list, readable or not."""
+    try:
+        # The usual case, at half the cost. It ends at the first part that is no report, and a
+        # report takes 63 bytes at least, so that what it makes is bounded by the body.
+        whole = _many.decode(body)
+        if 0 < len(whole) <= MOST_REPORTS:
+            return list(whole)
+    except (msgspec.DecodeError, RecursionError, ValueError):
+        pass
     try:
         parts = msgspec.structs.astuple(_batch.decode(body))
     except msgspec.ValidationError as error:
