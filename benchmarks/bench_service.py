@@ -71,10 +71,10 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(module: str, folder: Path) -> Iterator[Server]:
+def serving(module: str, folder: Path, deployment: str = DEPLOYMENT) -> Iterator[Server]:
     """Start ``python -m module serve`` on a free port, and stop it."""
     file, database = folder / "deployment.toml", folder / f"{module}.sqlite"
-    file.write_text(DEPLOYMENT, encoding="utf-8")
+    file.write_text(deployment, encoding="utf-8")
     line = [sys.executable, "-m", module, "serve", "--deployment", str(file), "--port", "0"]
     line += ["--database", f"sqlite:///{database}", "--rate-limit", "0"]
     log = folder / f"{module}.log"
