@@ -8,11 +8,15 @@ deployment's epoch rule, so that what planning adds to latency is in the picture
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
 
 from benchmarks.bench_service import serving
 
@@ -43,35 +47,26 @@ class Point:
 def measure(reports: int) -> list[Point]:
     """Send ``reports`` single reports in rounds, and look at the server after each."""
     points: list[Point] = []
-    with tempfile.TemporaryDirectory() as name:
-        with serving("ldprl", Path(name), DEPLOYMENT) as server:
-            began = time.monotonic()
-            for done in range(ROUND, reports + 1, ROUND):
-                measured = server.load(CONNECTIONS, ROUND, 1)
-                size = sum(path.stat().st_size for path in Path(name).glob("*.sqlite*"))
-                point = Point(
-                    done,
-                    server.megabytes(),
-                    measured.p50,
-                    measured.p99,
-                    1e6 / measured.report,
-                    size / 2**20,
-                )
-                points.append(point)
-                left = (time.monotonic() - began) / done * (reports - done)
-                print(f"{done:,} reports, {point.megabytes:.0f} MiB, {left:.0f} s left", flush=True)
+    with contextlib.ExitStack() as running:
+        folder = Path(running.enter_context(tempfile.TemporaryDirectory()))
+        server = running.enter_context(serving("ldprl", folder, DEPLOYMENT))
+        began = time.monotonic()
+        for done in range(ROUND, reports + 1, ROUND):
+            measured = server.load(CONNECTIONS, ROUND, 1)
+            size = sum(path.stat().st_size for path in folder.glob("*.sqlite*"))
+            rate = 1e6 / measured.report
+            memory = server.megabytes()
+            points.append(Point(done, memory, measured.p50, measured.p99, rate, size / 2**20))
+            left = (time.monotonic() - began) / done * (reports - done)
+            print(f"{done:,} reports, {memory:.0f} MiB, {left:.0f} s left", flush=True)
     return points
 
 
 def draw(points: list[Point], picture: Path) -> None:
     """Draw memory and latency over the number of reports."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
     mpl.rcParams["svg.hashsalt"] = "ldprl"
-    from matplotlib import pyplot as plt
-
-    figure, (above, below) = plt.subplots(2, 1, figsize=(7, 5), sharex=True, layout="constrained")
+    figure = Figure(figsize=(7, 5), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True)
     counts = [point.reports / 1e6 for point in points]
     above.plot(counts, [point.megabytes for point in points], label="server's memory")
     above.plot(counts, [point.file_megabytes for point in points], label="database's files")

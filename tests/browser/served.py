@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
 from ldprl.client.client import served_digest
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.simulation.crowd import Crowd
+from ldprl.people import People
 from tests.service.server import Server
 
 WORLD = TabularMDP.from_file(str(files("ldprl") / "service" / "demo" / "world.json"))
@@ -61,7 +61,7 @@ class Served:
 
     def visited_by(self, users: int) -> None:
         """Let simulated people take part."""
-        Crowd(self.url, served_digest(self.url), WORLD, users, 4, 1).run(lambda done: None)
+        People(self.url, served_digest(self.url), WORLD, users, 4, 1).run(lambda done: None)
 
 
 class Watched:

@@ -24,7 +24,7 @@ from ldprl.service.learners import learner_of
 from ldprl.service.settings import DEMO
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation import interpreted
-from ldprl.simulation.crowd import Crowd
+from ldprl.people import People
 from ldprl.simulation.regret import RegretRecorder
 from ldprl.simulation.seeds import seeds_of
 from ldprl.simulation.world import draw_totals
@@ -41,9 +41,9 @@ ENGINE_DRAWS = 1000
 Serve = Callable[[Deployment], Server]
 
 
-def visited_by(users: int, server: Server) -> Crowd:
+def visited_by(users: int, server: Server) -> People:
     """Let people take part in a server; all of them are counted."""
-    crowd = Crowd(server.url, server.deployment().digest, WORLD, users, concurrency=4)
+    crowd = People(server.url, server.deployment().digest, WORLD, users, concurrency=4)
     crowd.run()
     assert crowd.statuses == {"counted": users}
     return crowd

@@ -16,7 +16,7 @@ from ldprl.cli.options import Json
 from ldprl.cli.show import number, show_json, show_line, show_table
 
 if TYPE_CHECKING:
-    from ldprl.simulation.crowd import Crowd
+    from ldprl.people import People
 
 _BETWEEN_UPDATES = 0.1
 _CURVE_ROWS = 8
@@ -53,9 +53,9 @@ def simulate_users(
     from ldprl.client import ClientError
     from ldprl.client.client import served_digest
     from ldprl.mdp.specification import mdp_from
-    from ldprl.simulation.crowd import Crowd
+    from ldprl.people import People
 
-    people = count("users", users, at_most=10**9)
+    number = count("users", users, at_most=10**9)
     at_once = count("concurrency", concurrency, at_most=1000)
     origin = None if seed is None else count("seed", seed, at_least=0, at_most=2**63)
     demo = str(files("ldprl") / "service" / "demo" / "world.json")
@@ -63,19 +63,19 @@ def simulate_users(
     if origin is not None:
         print("warning: --seed makes pseudo-random noise, which hides nothing", file=sys.stderr)
     try:
-        crowd = Crowd(url, served_digest(url), world, people, at_once, origin)
+        people = People(url, served_digest(url), world, number, at_once, origin)
         try:
-            with _progress_bar(people) as progress:
-                crowd.run(progress)
+            with _progress_bar(number) as progress:
+                people.run(progress)
         finally:
             if as_json:
-                _show_json(crowd)
+                _show_json(people)
             else:
-                _show_table(crowd, url)
+                _show_table(people, url)
     except ClientError as error:
         print(f"error: {error}", file=sys.stderr)
         raise typer.Exit(1) from None
-    if crowd.statuses["refused"] or crowd.statuses["unsent"]:
+    if people.statuses["refused"] or people.statuses["unsent"]:
         raise typer.Exit(1)
 
 
@@ -106,31 +106,31 @@ def _progress_bar(users: int) -> Iterator[Callable[[int], None] | None]:
         yield update
 
 
-def _show_json(crowd: Crowd) -> None:
-    points, curve = crowd.curve()
+def _show_json(people: People) -> None:
+    points, curve = people.curve()
     show_json(
         {
-            "users": crowd.regret.users,
-            "counted": crowd.statuses["counted"],
-            "duplicate": crowd.statuses["duplicate"],
-            "accepted": crowd.statuses["accepted"],
-            "unsent": crowd.statuses["unsent"],
-            "refused": dict(crowd.refused),
-            "seconds": crowd.seconds,
+            "users": people.regret.users,
+            "counted": people.statuses["counted"],
+            "duplicate": people.statuses["duplicate"],
+            "accepted": people.statuses["accepted"],
+            "unsent": people.statuses["unsent"],
+            "refused": dict(people.refused),
+            "seconds": people.seconds,
             "checkpoints": points,
             "regret": curve,
         }
     )
 
 
-def _show_table(crowd: Crowd, url: str) -> None:
-    done = crowd.regret.users
+def _show_table(people: People, url: str) -> None:
+    done = people.regret.users
     known = ("counted", "duplicate", "accepted")
-    rows = [(status, f"{crowd.statuses[status]:,}") for status in known if crowd.statuses[status]]
-    rows += [("unsent", f"{crowd.statuses['unsent']:,}")] if crowd.statuses["unsent"] else []
-    rows += [(f"refused: {cause}", f"{times:,}") for cause, times in crowd.refused.items()]
+    rows = [(status, f"{people.statuses[status]:,}") for status in known if people.statuses[status]]
+    rows += [("unsent", f"{people.statuses['unsent']:,}")] if people.statuses["unsent"] else []
+    rows += [(f"refused: {cause}", f"{times:,}") for cause, times in people.refused.items()]
     show_table(f"{done:,} users of {url}", ("reports", "number"), rows, right=("number",))
-    points, curve = crowd.curve()
+    points, curve = people.curve()
     pairs = list(zip(points, curve, strict=True))
     shown = [pairs[-1 - index] for index in range(0, len(pairs), max(1, len(pairs) // _CURVE_ROWS))]
     table = [(f"{at:,}", number(lost), number(lost / at)) for at, lost in reversed(shown)]
@@ -140,4 +140,4 @@ def _show_table(crowd: Crowd, url: str) -> None:
         table,
         right=("users", "regret", "per user"),
     )
-    show_line(f"{crowd.seconds:.1f} s, {done / max(crowd.seconds, 1e-9):,.0f} users/s")
+    show_line(f"{people.seconds:.1f} s, {done / max(people.seconds, 1e-9):,.0f} users/s")

@@ -20,7 +20,7 @@ from ldprl.simulation.regret import RegretRecorder, checkpoints
 
 
 class _StoppedError(Exception):
-    """Ends a wait when the crowd is sent home."""
+    """Ends a wait when everybody is to stop."""
 
 
 class Life:
@@ -53,7 +53,7 @@ class Life:
         return min(index, len(cumulated) - 1)
 
 
-class Crowd:
+class People:
     """People who take part in a service one after the other, several at a time.
 
     Every person has a fresh id, draws from the operating system's generator, and sends a single

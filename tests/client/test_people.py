@@ -20,7 +20,7 @@ from ldprl import random_mdp
 from ldprl.client import UnavailableError
 from ldprl.mdp.evaluation import regret
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.simulation.crowd import Crowd, Life
+from ldprl.people import Life, People
 from tests.statistical.checks import TYPE_I, fit, together
 
 from .conftest import DEPLOYMENT, SHAPE
@@ -29,24 +29,24 @@ from .fake import FakeService, refusal
 WORLD = random_mdp(SHAPE.states, SHAPE.actions, SHAPE.horizon, 7)
 
 
-def crowd_of(service: FakeService, users: int, **options: Any) -> Crowd:
-    return Crowd(service.url, DEPLOYMENT.digest, WORLD, users, **options)
+def people_of(service: FakeService, users: int, **options: Any) -> People:
+    return People(service.url, DEPLOYMENT.digest, WORLD, users, **options)
 
 
 def test_everybody_has_an_id_of_their_own(service: FakeService) -> None:
     told: list[int] = []
-    crowd = crowd_of(service, 60, concurrency=4)
-    crowd.run(told.append)
+    people = people_of(service, 60, concurrency=4)
+    people.run(told.append)
     assert len(service.counted) == len(set(service.asked)) == 60
-    assert crowd.statuses == {"counted": 60}
+    assert people.statuses == {"counted": 60}
     assert told == list(range(1, 61))
     assert service.connections <= 5, "connections are kept"
 
 
 def test_regret_is_that_of_the_policies_handed_out(service: FakeService) -> None:
-    crowd = crowd_of(service, 20, concurrency=2)
-    crowd.run()
-    points, curve = crowd.curve()
+    people = people_of(service, 20, concurrency=2)
+    people.run()
+    points, curve = people.curve()
     loss = regret(WORLD, service.plan[0].policy)
     assert loss > 0
     assert np.allclose(curve, loss * np.array(points))
@@ -54,7 +54,7 @@ def test_regret_is_that_of_the_policies_handed_out(service: FakeService) -> None
 
 
 def test_refusals_are_told_by_cause(service: FakeService) -> None:
-    crowd = crowd_of(service, 10, concurrency=1)
+    people = people_of(service, 10, concurrency=1)
     answer = service.answer
 
     def refuse_some(method: str, path: str, body: bytes) -> Any:
@@ -64,10 +64,10 @@ def test_refusals_are_told_by_cause(service: FakeService) -> None:
         return answer(method, path, body)
 
     service.answer = refuse_some  # type: ignore[method-assign]
-    crowd.run()
-    assert crowd.refused == Counter({"wrong-alphabet": 4})
-    assert crowd.statuses == {"counted": 6, "refused": 4}
-    assert crowd.regret.users == 10, "who is refused has lived all the same"
+    people.run()
+    assert people.refused == Counter({"wrong-alphabet": 4})
+    assert people.statuses == {"counted": 6, "refused": 4}
+    assert people.regret.users == 10, "who is refused has lived all the same"
 
 
 @pytest.mark.parametrize("each_step", [False, True])
@@ -105,16 +105,16 @@ def test_lives_follow_the_world(each_step: bool) -> None:
 
 def test_another_world_is_refused(service: FakeService) -> None:
     with pytest.raises(ldprl.InputError, match="mdp = "):
-        Crowd(service.url, DEPLOYMENT.digest, random_mdp(2, 2, 3, 0), 5)
+        People(service.url, DEPLOYMENT.digest, random_mdp(2, 2, 3, 0), 5)
 
 
 def test_a_service_that_goes_away_sends_everybody_home(
     service: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crowd = crowd_of(service, 50, concurrency=3)
+    people = people_of(service, 50, concurrency=3)
     monkeypatch.setattr(service, "answer", lambda *_: refusal(503, "paused", "3600"), raising=True)
     with pytest.raises(UnavailableError):
-        crowd.run()
+        people.run()
 
 
 def command(service: FakeService, *arguments: str) -> list[str]:
