@@ -18,13 +18,13 @@ from ldprl import Assignment, Laplace, run_protocol
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
+from ldprl.people import People
 from ldprl.protocol.deployment import Deployment
 from ldprl.questions.question import Question
 from ldprl.service.learners import learner_of
 from ldprl.service.settings import DEMO
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation import interpreted
-from ldprl.people import People
 from ldprl.simulation.regret import RegretRecorder
 from ldprl.simulation.seeds import seeds_of
 from ldprl.simulation.world import draw_totals
