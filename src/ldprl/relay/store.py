@@ -8,9 +8,7 @@ until the version's window ends.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
-import os
 import sqlite3
 import threading
 from collections import Counter
@@ -19,6 +17,7 @@ from typing import NamedTuple
 
 from ldprl.errors import InputError
 from ldprl.service.causes import DelayedError
+from ldprl.service.database.locked_file import LockedFile
 from ldprl.service.database.protocol import Verdict
 
 _TABLES = """
@@ -70,7 +69,7 @@ class RelayStore:
 
     def __init__(self, path: str, digest: str) -> None:
         self._lock = threading.Lock()
-        self._held = _hold(path)
+        self._file = LockedFile(path)
         try:
             self._db = sqlite3.connect(
                 path, isolation_level=None, check_same_thread=False, timeout=5
@@ -83,11 +82,12 @@ class RelayStore:
                 self._db.execute(f"PRAGMA {pragma}")
             self._db.executescript(_TABLES)
             self._claim(path, digest)
+            self._file.watch("-wal", "-shm")
         except sqlite3.Error as error:
-            os.close(self._held)
+            self._file.close()
             raise InputError("database", path, f"a database that opens ({error})") from None
         except InputError:
-            os.close(self._held)
+            self._file.close()
             raise
         waiting = "SELECT version, count(*) FROM reports WHERE batch = 0 GROUP BY version"
         self._waiting: Counter[int] = Counter(dict(self._db.execute(waiting)))
@@ -201,7 +201,7 @@ class RelayStore:
         """Let go of the file. Nothing is handed over."""
         with self._lock:
             self._db.close()
-            os.close(self._held)
+            self._file.close()
 
     def _claim(self, path: str, digest: str) -> None:
         with self._transaction() as db:
@@ -227,17 +227,5 @@ class RelayStore:
                         "storage-full", "the relay's disk does not answer"
                     ) from error
                 raise
-
-
-def _hold(path: str) -> int:
-    """Lock the database for this process; the system lets go of it when the process ends."""
-    try:
-        held = os.open(path + ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise InputError("database", path, f"a folder to write in ({error.strerror})") from None
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(held)
-        raise InputError("database", path, "a file that no other relay uses") from None
-    return held
+            # A file without a name takes commits too, and nobody would ever find them.
+            self._file.check()
