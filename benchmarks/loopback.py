@@ -81,7 +81,7 @@ class Connection(asyncio.Protocol):
         if not end or len(body) < _length(head):
             return
         self._seconds.append(time.perf_counter() - self._began)
-        self._counted.append(body.count(b'"counted"'))
+        self._counted.append(body.count(b'"counted"') + body.count(b'"accepted"'))
         self._heard = b""
         self.next()
 

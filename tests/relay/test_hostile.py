@@ -49,6 +49,15 @@ def test_the_same_plan_for_everybody(pair: Pair) -> None:
     assert len(bodies) == 1
 
 
+def test_the_page_says_how_full_the_crowd_is(pair: Pair) -> None:
+    page = pair.relay.get("/")
+    assert page.headers["content-type"].startswith("text/html")
+    text = page.body.decode()
+    assert "Even if relay and service work together: ε₀ = 3" in text
+    assert f"the crowd of {CROWD} is full to at least" in text
+    assert 0 <= pair.relay.get("/v1/status").json["full"] <= 1
+
+
 def test_a_report_is_counted_once_however_often_it_is_handed_over(
     pair: Pair, plan: dict[str, Any], found: Deployment
 ) -> None:

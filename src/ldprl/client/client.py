@@ -107,6 +107,14 @@ class Client:
                 self._deployment = Deployment.from_document(document)
             return self._deployment
 
+    @property
+    def promises(self) -> str:
+        """What a user has, in plain words: to be shown before taking part through a relay."""
+        deployment = self.deployment
+        if deployment.shuffle is None:
+            return f"Whoever looks: ε = {deployment.epsilon}, δ = {deployment.delta}."
+        return deployment.shuffle.promises(deployment.built)
+
     def take_part(
         self,
         start: int | Callable[[], int],

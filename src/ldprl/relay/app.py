@@ -6,6 +6,7 @@ import binascii
 import contextlib
 from base64 import b64decode
 from collections.abc import AsyncIterator
+from html import escape
 from typing import Any, cast
 
 import msgspec
@@ -22,10 +23,23 @@ from ldprl.service.causes import REFUSALS, DelayedError, RejectionError
 from ldprl.service.committer import Committer
 from ldprl.service.limits import Gate, Limits
 from ldprl.service.metrics import Gauge, Metrics
-from ldprl.service.responses import ALLOWED, HEADERS, delayed, json_response, problem
+from ldprl.service.responses import ALLOWED, HEADERS, PAGE_POLICY, delayed, json_response, problem
 
 _STEP = 20
 """How full the crowd is, is told in steps of 1/20, so that single reports do not show."""
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="10">
+<meta name="viewport" content="width=device-width">
+<title>{title}: relay</title>
+<h1>{title}: relay</h1>
+<p>{words}</p>
+<p><label>Version {version}: the crowd of {crowd} is full to at least {percent}
+<progress value="{full}" max="1"></progress></label></p>
+<p>Handed over so far: {handed} reports. Destroyed unread, as they were no crowd: {destroyed}.</p>
+</html>
+"""
 
 
 class Sealed(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -59,6 +73,7 @@ class RelayApp:
         # The committer asks of a store no more than commit().
         self._committer = Committer(cast(Any, store), metrics)
         routes = [
+            Route("/", self._get_page),
             Route("/v1/deployment", self._get_deployment),
             Route("/v1/policy", self._get_policy),
             Route("/v1/status", self._get_status),
@@ -137,24 +152,45 @@ class RelayApp:
             return delayed(DelayedError("between-versions", "the next plan is being made"))
         return json_response(current.body)
 
-    async def _get_status(self, _: Request) -> Response:
+    def _status(self) -> dict[str, Any]:
         """Return how full the crowd is, roughly, and what became of earlier ones."""
         current, crowd = self._courier.current, self._courier.crowd
         version = 0 if current is None else current.version
         full = min(1.0, self._store.waiting(version) / crowd)
-        return json_response(
-            {
-                "deployment": self._digest,
-                "version": version,
-                "crowd": crowd,
-                "full": int(full * _STEP) / _STEP,
-                "reports": {
-                    name: count
-                    for name, count in self._store.outcomes().items()
-                    if name not in ("accepted", "duplicate")
-                },
-            }
+        outcomes = self._store.outcomes()
+        return {
+            "deployment": self._digest,
+            "version": version,
+            "crowd": crowd,
+            "full": int(full * _STEP) / _STEP,
+            "reports": {
+                name: count
+                for name, count in outcomes.items()
+                if name not in ("accepted", "duplicate")
+            },
+        }
+
+    async def _get_status(self, _: Request) -> Response:
+        """Return how full the crowd is, for programs."""
+        return json_response(self._status())
+
+    async def _get_page(self, _: Request) -> Response:
+        """Return how full the crowd is, for people."""
+        assert self._deployment.shuffle is not None
+        said = self._status()
+        words = self._deployment.shuffle.promises(self._deployment.built)
+        text = _PAGE.format(
+            title=escape(self._deployment.name),
+            words=escape(words),
+            version=said["version"],
+            full=said["full"],
+            percent=f"{said['full']:.0%}",
+            crowd=f"{said['crowd']:,}",
+            handed=f"{said['reports'].get('handed-over', 0):,}",
+            destroyed=f"{said['reports'].get('destroyed', 0):,}",
         )
+        policy = {"content-security-policy": PAGE_POLICY, "cache-control": "no-store"}
+        return Response(text, 200, HEADERS | policy, "text/html; charset=utf-8")
 
     async def _get_metrics(self, _: Request) -> Response:
         """Return counters as Prometheus reads them: for the relay's operator."""

@@ -96,11 +96,13 @@ class Courier:
             if replaced or self._clock() - since > _PLAN_SECONDS:
                 del self._reached[version]
         for plan in list(self.open.values()):
+            # In order: the hashes of all earlier versions are forgotten with a version's.
             ended = plan.replaced is not None and self._clock() > plan.replaced + self._window
-            if ended and plan.version not in unfinished:
-                lost = self._store.destroy(plan.version)
-                del self.open[plan.version]
-                _log.info("version %d has ended; %d reports were no crowd", plan.version, lost)
+            if not ended or plan.version in unfinished:
+                break
+            lost = self._store.destroy(plan.version)
+            del self.open[plan.version]
+            _log.info("version %d has ended; %d reports were no crowd", plan.version, lost)
 
     def _look(self) -> None:
         """Fetch the plan in force, and read what is open."""

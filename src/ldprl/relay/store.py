@@ -1,8 +1,8 @@
 """What a relay holds: plans as first seen, sealed reports, frozen batches. One SQLite file.
 
-A report is known by the SHA-256 of its bytes, and is stored in that order: the file does not say in
-which order reports came. The hash stays when the report is gone, so that a replay is known again,
-until the version's window ends.
+A report is known by the SHA-256 of its bytes. The hash stays when the report is gone, so that a
+replay is known again, until the version's window ends. Reports are appended, and which hashes are
+known is looked up in memory: an index of random hashes would touch a page for each report.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from ldprl.errors import InputError
 from ldprl.service.causes import DelayedError
+from ldprl.service.database.known import KnownIds
 from ldprl.service.database.locked_file import LockedFile
 from ldprl.service.database.protocol import Verdict
 
@@ -25,8 +26,9 @@ CREATE TABLE IF NOT EXISTS meta (digest TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS plans (
   version INTEGER PRIMARY KEY, body BLOB NOT NULL, size INTEGER NOT NULL, replaced REAL);
 CREATE TABLE IF NOT EXISTS reports (
-  version INTEGER NOT NULL, name BLOB NOT NULL, batch INTEGER NOT NULL, sealed BLOB,
-  PRIMARY KEY (version, name)) WITHOUT ROWID;
+  number INTEGER PRIMARY KEY, version INTEGER NOT NULL, batch INTEGER NOT NULL,
+  name BLOB NOT NULL, sealed BLOB);
+CREATE INDEX IF NOT EXISTS by_batch ON reports (version, batch);
 CREATE TABLE IF NOT EXISTS batches (
   number INTEGER PRIMARY KEY, version INTEGER NOT NULL, count INTEGER NOT NULL,
   done INTEGER NOT NULL);
@@ -38,6 +40,7 @@ _COUNT = (
     "ON CONFLICT (name) DO UPDATE SET count = count + excluded.count"
 )
 _CACHE_KIB = 128 * 1024
+_NAME_BYTES = 16
 
 
 class Held(NamedTuple):
@@ -89,25 +92,35 @@ class RelayStore:
         except InputError:
             self._file.close()
             raise
+        self._known = KnownIds()
+        for version, name in self._db.execute("SELECT version, name FROM reports"):
+            self._known.add(version, [name])
         waiting = "SELECT version, count(*) FROM reports WHERE batch = 0 GROUP BY version"
         self._waiting: Counter[int] = Counter(dict(self._db.execute(waiting)))
 
     def commit(self, reports: Sequence[Held], outcomes: Mapping[str, int]) -> list[Verdict]:
         """Keep the reports, durably, and say which are new; add to the outcomes."""
-        new: list[bool] = []
+        named = [(one, hashlib.sha256(one.sealed).digest()[:_NAME_BYTES]) for one in reports]
         with self._transaction() as db:
-            for version, sealed in reports:
-                row = (version, hashlib.sha256(sealed).digest(), sealed)
-                found = db.execute("INSERT OR IGNORE INTO reports VALUES (?, ?, 0, ?)", row)
-                new.append(found.rowcount == 1)
+            known = self._known.among([name for _, name in named])
+            new: dict[bytes, Held] = {}
+            verdicts: list[Verdict] = []
+            for one, name in named:
+                fresh = name not in known and name not in new
+                verdicts.append("counted" if fresh else "duplicate")
+                if fresh:
+                    new[name] = one
+            rows = [(one.version, name, one.sealed) for name, one in new.items()]
+            db.executemany("INSERT INTO reports VALUES (NULL, ?, 0, ?, ?)", rows)
             told = Counter(outcomes)
-            told["accepted"] += sum(new)
-            told["duplicate"] += len(new) - sum(new)
+            told["accepted"] += len(new)
+            told["duplicate"] += len(reports) - len(new)
             db.executemany(_COUNT, told.items())
         with self._lock:
-            for (version, _), fresh in zip(reports, new, strict=True):
-                self._waiting[version] += fresh
-        return ["counted" if fresh else "duplicate" for fresh in new]
+            for name, one in new.items():
+                self._known.add(one.version, [name])
+                self._waiting[one.version] += 1
+        return verdicts
 
     def add_plan(self, plan: Plan, now: float) -> None:
         """Keep a version's plan as it is seen first; earlier versions are replaced from now on."""
@@ -190,6 +203,7 @@ class RelayStore:
             db.execute(_COUNT, ("destroyed", lost))
         with self._lock:
             self._waiting.pop(version, None)
+            self._known.forget(version)
         return int(lost)
 
     def outcomes(self) -> dict[str, int]:
