@@ -67,7 +67,8 @@ def test_ledger_shows_reports_and_their_sum(run: Run, ledger: str) -> None:
     }  # fmt: skip
     shown = run(f"ledger {ledger}").out
     assert "2 reports. Together: ε = 0.3 at δ = 0; added up: ε = 0.3, δ = 0." in shown
-    assert run(f"ledger {ledger} --delta 0.01 --json").json["spent"]["epsilon"] < 0.3
+    # Costs that differ are added up, since a service may have chosen them one after the other.
+    assert run(f"ledger {ledger} --delta 0.01 --json").json["spent"]["epsilon"] == 0.3
 
 
 def test_ledger_refuses(run: Run, ledger: str, tmp_path: Path) -> None:
@@ -81,3 +82,29 @@ def test_ledger_refuses(run: Run, ledger: str, tmp_path: Path) -> None:
         assert (refused.code, refused.out) == (2, "")
         assert words in refused.err
     assert run(f"ledger {tmp_path}").code == 1
+
+
+def test_ledger_says_what_is_left(run: Run, ledger: str, tmp_path: Path) -> None:
+    spent = run(f"ledger {ledger} --json").json["spent"]["basic_epsilon"]
+    left = run(f"ledger {ledger} --budget {spent + 1} --cost 0.25 --json").json["left"]
+    assert left == {"reports": 4, "days": 0.0}
+    assert "4 more fit" in run(f"ledger {ledger} --budget {spent + 1} --cost 0.25").out
+    assert "no more fit" in run(f"ledger {ledger} --budget {spent}").out
+    # Nobody has answered these reports, so they may still go out in any year.
+    yearly = run(f"ledger {ledger} --budget {spent} --days 365 --json").json["left"]
+    assert yearly == {"reports": 0, "days": None}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--budget x", "epsilon = 'x'"),
+        ("--budget 1,2", "delta"),
+        ("--budget 1 --days 0", "days"),
+        ("--budget 1 --cost 0", "epsilon"),
+    ],
+)
+def test_ledger_refuses_a_budget(run: Run, ledger: str, options: str, said: str) -> None:
+    outcome = run(f"ledger {ledger} {options}")
+    assert outcome.code == 2
+    assert said in outcome.err

@@ -35,7 +35,7 @@ def take_part_and_die(service: FakeService, path: Path, moment: str) -> None:
         monkey = pytest.MonkeyPatch()
         if moment == "drawn":
             append = module._append
-            dying = lambda file, entry: (die if entry.content else append)(file, entry)  # noqa: E731
+            dying = lambda file, entry, now: (die if entry.content else append)(file, entry, now)  # noqa: E731
             monkey.setattr(module, "_append", dying)
         if moment == "written":
             monkey.setattr(client._remote, "send", die)

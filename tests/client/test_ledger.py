@@ -189,7 +189,7 @@ def test_every_line_is_json(path: Path) -> None:
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert lines[0] == {"ldprl ledger": 1}
     assert [sorted(line) for line in lines[1:]] == [
-        ["delta", "deployment", "epsilon", "id"],
-        ["delta", "deployment", "epsilon", "id", "report"],
+        ["at", "delta", "deployment", "epsilon", "id"],
+        ["at", "delta", "deployment", "epsilon", "id", "report"],
     ]
     assert lines[1]["epsilon"] == "1/10"

@@ -21,7 +21,7 @@ _ORDERS = 1 + np.geomspace(0.05, 2000, 400)
 _ROUNDING = 1e-9
 
 
-def admits(costs: Sequence[Budget], budget: Budget) -> bool:
+def admits(costs: Sequence[Budget], budget: Budget, first: Budget | None = None) -> bool:
     """Say whether reports of these costs, in the order of spending, stay within ``budget``.
 
     Either they add up to no more than the budget, or the Rényi divergences of reports with their ε
@@ -29,20 +29,25 @@ def admits(costs: Sequence[Budget], budget: Budget) -> bool:
     budget and the first report's cost, which is chosen before any report is seen. If the first
     report has a δ of its own, all of the budget's δ is for such δ, and the second rule is off;
     otherwise half of it is.
+
+    Where ``costs`` are those of the last so many days, ``first`` is the cost of the first report
+    ever. The order must not change as time goes by: then what is admitted at every moment holds for
+    every stretch of so many days, whose reports are among those that were counted each time.
     """
     if not costs:
         return True
-    tail = budget.delta / 2 if costs[0].delta == 0 else Fraction(0)
+    first = costs[0] if first is None else first
+    tail = budget.delta / 2 if first.delta == 0 else Fraction(0)
     if sum((cost.delta for cost in costs), Fraction(0)) > budget.delta - tail:
         return False
     if sum((cost.epsilon for cost in costs), Fraction(0)) <= budget.epsilon:
         return True
-    return bool(tail) and _divergences_fit(costs, float(budget.epsilon), float(tail))
+    return bool(tail) and _divergences_fit(costs, first, float(budget.epsilon), float(tail))
 
 
-def _divergences_fit(costs: Sequence[Budget], epsilon: float, tail: float) -> bool:
+def _divergences_fit(costs: Sequence[Budget], first: Budget, epsilon: float, tail: float) -> bool:
     bounds = divergence_bound(_ORDERS, epsilon, tail)
-    order = _ORDERS[np.argmax(bounds / divergence(_ORDERS, float(costs[0].epsilon)))]
+    order = _ORDERS[np.argmax(bounds / divergence(_ORDERS, float(first.epsilon)))]
     spent = sum(float(divergence(order, float(cost.epsilon))) for cost in costs)
     return spent * (1 + _ROUNDING) <= float(divergence_bound(order, epsilon, tail)) - _ROUNDING
 

@@ -16,7 +16,8 @@ from ldprl.errors import InputError
 
 if TYPE_CHECKING:
     from ldprl.accounting.composition import Spent
-    from ldprl.client.ledger import Entry
+    from ldprl.client.allowance import Left
+    from ldprl.client.entries import Entry
 
 
 def ledger(
@@ -27,9 +28,22 @@ def ledger(
             metavar="D", help="Give ε at this δ. \\[default: the sum of the reports' own δ]"
         ),
     ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(metavar="E[,D]", help="Say what is left of this ε, and δ."),
+    ] = None,
+    days: Annotated[
+        str | None, typer.Option(metavar="N", help="The budget is for any N days, 365 for a year.")
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="E[,D]", help="What the next report costs. \\[default: as the last one]"
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a user's reports and their total privacy cost."""
+    """Show a user's reports, their total privacy cost, and what is left of a budget."""
     from ldprl.accounting.composition import spent_together
     from ldprl.client.ledger import Ledger
 
@@ -43,8 +57,12 @@ def ledger(
         print(f"error: {error}", file=sys.stderr)
         raise typer.Exit(1) from None
     spent = spent_together([entry.cost for entry in entries], delta)
+    left = None if budget is None else _left(file, entries, budget, days, cost)
     if as_json:
-        show_json({"reports": [_row(entry) for entry in entries], "spent": _spent(spent)})
+        shown = {"reports": [_row(entry) for entry in entries], "spent": _spent(spent)}
+        if left is not None:
+            shown["left"] = {"reports": left.reports, "days": left.days}
+        show_json(shown)
         return
     rows = [[str(value) for value in _row(entry).values()] for entry in entries]
     heads = ("report", "deployment", "ε", "δ", "state", "bytes")
@@ -53,6 +71,36 @@ def ledger(
         f"{spent.reports} reports. Together: ε = {spent.epsilon:.6g} at δ = {spent.delta:.6g};"
         f" added up: ε = {float(spent.basic_epsilon):.6g}, δ = {float(spent.basic_delta):.6g}."
     )
+    if left is not None:
+        show_line(_words(left))
+
+
+def _left(
+    file: Path, entries: list[Entry], budget: str, days: str | None, cost: str | None
+) -> Left:
+    """Return what is left of the budget that the options name."""
+    from ldprl.accounting.composition import Budget
+    from ldprl.client.ledger import Ledger
+    from ldprl.client.window import RollingBudget
+    from ldprl.mechanisms.mechanism import Guarantee
+
+    if cost is None and not entries:
+        raise InputError("cost", None, "what a report costs: this ledger has none to go by")
+    whole = Budget(*budget.split(",", 1))
+    asked = entries[-1].cost if cost is None else Budget(*cost.split(",", 1))
+    given = whole if days is None else RollingBudget(whole, decimal("days", days))
+    guarantee = Guarantee(float(asked.epsilon), float(asked.delta))
+    # Any deployment will do: a budget is for all of them together.
+    return Ledger(file, given).left("any", guarantee)
+
+
+def _words(left: Left) -> str:
+    counted = f"{left.counted.reports} reports count against the budget"
+    if left.reports:
+        return f"{counted}; {left.reports} more fit."
+    if left.days is None:
+        return f"{counted}; no more fit."
+    return f"{counted}; the next one fits in {left.days:.3g} days."
 
 
 def _row(entry: Entry) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 It needs numpy and the standard library alone.
 """
 
+from ldprl.client.allowance import Left as Left
 from ldprl.client.asynchronous import AsyncClient as AsyncClient
 from ldprl.client.asynchronous import AsyncEpisode as AsyncEpisode
 from ldprl.client.client import Client as Client
@@ -14,6 +15,7 @@ from ldprl.client.errors import RefusedError as RefusedError
 from ldprl.client.errors import UnavailableError as UnavailableError
 from ldprl.client.errors import UnexpectedAnswerError as UnexpectedAnswerError
 from ldprl.client.outcome import Outcome as Outcome
+from ldprl.client.window import RollingBudget as RollingBudget
 
 __all__ = [
     "AsyncClient",
@@ -22,8 +24,10 @@ __all__ = [
     "Client",
     "ClientError",
     "Episode",
+    "Left",
     "Outcome",
     "RefusedError",
+    "RollingBudget",
     "StopEpisode",
     "UnavailableError",
     "UnexpectedAnswerError",

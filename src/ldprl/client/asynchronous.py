@@ -12,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from ldprl.client.allowance import Left
 from ldprl.client.client import Client
 from ldprl.client.episode import Episode
 from ldprl.client.outcome import Outcome
@@ -50,6 +51,10 @@ class AsyncClient:
         """Return the episode to live through; see :meth:`ldprl.client.Client.begin`."""
         begin = functools.partial(self.client.begin, again=again)
         return AsyncEpisode(await self._network.run(begin), self._network, self._disk)
+
+    async def left(self) -> Left:
+        """Return how many more reports the budget allows; see :meth:`ldprl.client.Client.left`."""
+        return await self._network.run(self.client.left)
 
     async def resend(self) -> list[Outcome]:
         """Send the reports on file that have not been answered yet."""

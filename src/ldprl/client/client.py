@@ -12,12 +12,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from ldprl.client.allowance import Left
 from ldprl.client.connection import Connection
+from ldprl.client.entries import Entry
 from ldprl.client.episode import Episode, Step, live
 from ldprl.client.errors import ClientError, RefusedError, UnavailableError
 from ldprl.client.forgetful import ForgetfulLedgerForTests
 from ldprl.client.journal import Journal
-from ldprl.client.ledger import Entry, Ledger
+from ldprl.client.ledger import Ledger
 from ldprl.client.outcome import Outcome
 from ldprl.client.patience import Patience
 from ldprl.client.received import Received
@@ -182,6 +184,10 @@ class Client:
             if self._current is None:
                 self._current = self._episode(self._reserved(again), keep=True)
             return self._current
+
+    def left(self) -> Left:
+        """Return how many more reports the ledger's budget allows here; nothing is paid for."""
+        return self.ledger.left(self.digest, self.deployment.built.guarantee)
 
     def resend(self) -> list[Outcome]:
         """Send the reports on file that have not been answered yet, each under its old id."""

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ldprl.client.entries import Entry
 from ldprl.client.journal import Journal
-from ldprl.client.ledger import Entry
 from ldprl.client.received import Received
 from ldprl.errors import InputError, probability, whole_number
 from ldprl.mechanisms.trajectory import Trajectory

@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
-from ldprl.accounting.composition import Budget
-from ldprl.client.ledger import Entry
+from ldprl.accounting.composition import Budget, spent_together
+from ldprl.client.allowance import Left
+from ldprl.client.entries import Entry
 from ldprl.mechanisms.mechanism import Guarantee
 
 
@@ -17,6 +18,10 @@ class ForgetfulLedgerForTests:
         """Return a report that nobody pays for."""
         cost = Budget(guarantee.epsilon, guarantee.delta)
         return Entry(secrets.token_hex(16), deployment, cost)
+
+    def left(self, deployment: str, guarantee: Guarantee) -> Left:
+        """Say that there is always room for one more."""
+        return Left(1, spent_together([]), 0.0)
 
     def complete(self, report_id: str, make_report: Callable[[], bytes]) -> bytes:
         """Return the bytes, made now."""

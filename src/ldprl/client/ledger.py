@@ -26,44 +26,21 @@ devices of one user keep several books.
 
 from __future__ import annotations
 
-import base64
 import fcntl
-import json
 import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from ldprl.accounting.composition import Budget, Number, Spent, spent_together
-from ldprl.accounting.filter import admits
+from ldprl.client.allowance import Allowance, Left
+from ldprl.client.entries import HEADER, Entries, Entry
+from ldprl.client.window import Moment, RollingBudget
 from ldprl.errors import InputError
 from ldprl.mechanisms.mechanism import Guarantee
-
-_HEADER = b'{"ldprl ledger": 1}\n'
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One report: paid for, and made unless ``content`` is None.
-
-    A ``lost`` one may have been handed out, but its bytes are gone. ``verdict`` is what the service
-    said about it, if it is known.
-    """
-
-    report_id: str
-    deployment: str
-    cost: Budget
-    content: bytes | None = None
-    lost: bool = False
-    verdict: str | None = None
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether it is paid for and surely never handed out."""
-        return self.content is None and not self.lost
 
 
 class Ledger:
@@ -76,15 +53,24 @@ class Ledger:
     path
         The file; it is made, readable by its owner alone, with the first report.
     budget
-        What all reports together may cost, even if a service chooses each deployment's ε after
-        seeing earlier reports (:mod:`ldprl.accounting.filter`). None allows one report for each
-        deployment.
+        What all reports together may cost, to whatever deployments, even if a service chooses each
+        one's ε after seeing earlier reports (:mod:`ldprl.accounting.filter`). A
+        :class:`~ldprl.client.window.RollingBudget` holds for every stretch of so many days. None
+        allows one report for each deployment.
+    clock
+        Says what time it is.
     """
 
-    def __init__(self, path: str | os.PathLike[str], budget: Budget | None = None) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        budget: Budget | RollingBudget | None = None,
+        clock: Callable[[], Moment] = Moment.now,
+    ) -> None:
         # As it is now: the process may change its folder later.
         self.path = Path(path).absolute()
         self.budget = budget
+        self._clock = clock
 
     def report(
         self,
@@ -113,7 +99,7 @@ class Ledger:
         cost = _cost(deployment, guarantee)
         with self._opened() as file:
             entry = self._paid(file, deployment, cost, again=again)
-            return entry.report_id, _made(file, entry, make_report)
+            return entry.report_id, self._made(file, entry, make_report)
 
     def reserve(self, deployment: str, guarantee: Guarantee, *, again: bool = False) -> Entry:
         """Pay for a report that :meth:`complete` makes later; the id is known from now on.
@@ -128,21 +114,25 @@ class Ledger:
     def complete(self, report_id: str, make_report: Callable[[], bytes]) -> bytes:
         """Return the bytes of a report that is paid for, made now unless they are on file."""
         with self._opened() as file:
-            return _made(file, self._known(file, report_id), make_report)
+            return self._made(file, self._known(file, report_id), make_report)
 
     def settle(self, report_id: str, verdict: str) -> None:
         """Note what the service said to a report, so that it need not be sent again."""
         with self._opened() as file:
-            _append(file, replace(self._known(file, report_id), verdict=verdict))
+            _append(file, replace(self._known(file, report_id), verdict=verdict), self._clock())
 
     def entries(self) -> list[Entry]:
         """Return all reports, in the order in which they were paid for."""
-        try:
-            with self.path.open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH)
-                return self._parsed(file.read())
-        except FileNotFoundError:
-            return []
+        return self._read().all()
+
+    def left(self, deployment: str, guarantee: Guarantee) -> Left:
+        """Return how many more reports at this cost a deployment could have, before any is paid."""
+        cost, entries = _cost(deployment, guarantee), self._read()
+        if self.budget is not None:
+            return Allowance(entries, self.budget, self._clock()).left(cost)
+        reports = int(entries.last(deployment) is None)
+        spent = spent_together([entry.cost for entry in entries.all()])
+        return Left(reports, spent, 0.0 if reports else None)
 
     def spent(self, delta: Number | None = None) -> Spent:
         """Return what all reports cost together at ``delta``, by default at the sum of theirs.
@@ -155,25 +145,26 @@ class Ledger:
     def _paid(self, file: IO[bytes], deployment: str, cost: Budget, *, again: bool) -> Entry:
         """Return the deployment's report, paid for now if there is none or a further one is due."""
         entries = self._recovered(file)
-        entry = next((e for e in reversed(entries) if e.deployment == deployment), None)
+        entry = entries.last(deployment)
         if entry is not None and entry.cost != cost:
             expected = f"{entry.cost}, at which this deployment's reports are on file"
             raise InputError("guarantee", str(cost), expected)
         if entry is not None and (entry.unfinished or (entry.content is not None and not again)):
             return entry
-        self._refuse_excess(entries, entry, cost, again=again)
+        now = self._clock()
+        self._refuse_excess(entries, entry, cost, now, again=again)
         entry = Entry(secrets.token_hex(16), deployment, cost)
-        _append(file, entry)
+        _append(file, entry, now)
         return entry
 
     def _known(self, file: IO[bytes], report_id: str) -> Entry:
-        for entry in self._recovered(file):
-            if entry.report_id == report_id:
-                return entry
+        entry = self._recovered(file).by_id.get(report_id)
+        if entry is not None:
+            return entry
         raise InputError("report_id", report_id, "the id of a report that is paid for")
 
     def _refuse_excess(
-        self, entries: list[Entry], before: Entry | None, cost: Budget, *, again: bool
+        self, entries: Entries, before: Entry | None, cost: Budget, now: Moment, *, again: bool
     ) -> None:
         """Refuse a new report that was not asked for, or that the budget does not allow."""
         if before is not None and not again:
@@ -181,9 +172,11 @@ class Ledger:
             raise InputError("again", again, lost)
         if before is not None and self.budget is None:
             raise InputError("budget", None, "a budget, where a deployment is to get a further one")
-        costs = [entry.cost for entry in entries]
-        if self.budget is not None and not admits([*costs, cost], self.budget):
-            spent = spent_together(costs)
+        if self.budget is None:
+            return
+        allowance = Allowance(entries, self.budget, now)
+        if not allowance.fits(cost):
+            spent = spent_together([entry.cost for entry in allowance.counted()])
             expected = f"no more than is left of the budget {self.budget}: {spent.reports} reports"
             expected += f" add up to ε = {float(spent.basic_epsilon):.10g}"
             expected += f" and δ = {float(spent.basic_delta):.10g}"
@@ -200,7 +193,25 @@ class Ledger:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield file
 
-    def _recovered(self, file: IO[bytes]) -> list[Entry]:
+    def _made(self, file: IO[bytes], entry: Entry, make_report: Callable[[], bytes]) -> bytes:
+        """Return the bytes of ``entry``, made and written now if it is unfinished."""
+        if entry.lost:
+            raise InputError("report_id", entry.report_id, "a report whose bytes are not lost")
+        if entry.content is None:
+            entry = replace(entry, content=make_report())
+            _append(file, entry, self._clock())
+        assert entry.content is not None
+        return entry.content
+
+    def _read(self) -> Entries:
+        try:
+            with self.path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH)
+                return self._parsed(file.read())
+        except FileNotFoundError:
+            return Entries()
+
+    def _recovered(self, file: IO[bytes]) -> Entries:
         """Read the file, end a line that a crash has cut short, and make sure all of it lasts.
 
         A process that died may have written what is not on disk yet; trusting it before it is
@@ -209,8 +220,8 @@ class Ledger:
         file.seek(0)
         content = file.read()
         entries = self._parsed(content)
-        if len(content) < len(_HEADER):
-            file.write(_HEADER[len(content) :])
+        if len(content) < len(HEADER):
+            file.write(HEADER[len(content) :])
         elif not content.endswith(b"\n"):
             file.write(b"\n")
         _sync(file)
@@ -221,27 +232,12 @@ class Ledger:
             os.close(folder)
         return entries
 
-    def _parsed(self, content: bytes) -> list[Entry]:
-        if _HEADER.startswith(content):
-            return []
-        if not content.startswith(_HEADER):
+    def _parsed(self, content: bytes) -> Entries:
+        if HEADER.startswith(content):
+            return Entries()
+        if not content.startswith(HEADER):
             raise InputError("path", str(self.path), "a ledger, not a file of another kind")
-        entries: dict[str, Entry] = {}
-        for line in content.splitlines()[1:]:
-            try:
-                entry = _decoded(line)
-            except (ValueError, KeyError, TypeError):
-                for known in entries.values():
-                    if known.unfinished:
-                        entries[known.report_id] = replace(known, lost=True)
-                continue
-            if entry.verdict is not None:
-                # Answered, so it was handed out, whether or not its bytes can still be read.
-                known = entries.get(entry.report_id, entry)
-                lost = known.content is None
-                entry = replace(known, verdict=entry.verdict, lost=lost)
-            entries[entry.report_id] = entry
-        return list(entries.values())
+        return Entries.of(content.splitlines()[1:])
 
 
 def _cost(deployment: str, guarantee: Guarantee) -> Budget:
@@ -250,38 +246,10 @@ def _cost(deployment: str, guarantee: Guarantee) -> Budget:
     return Budget(guarantee.epsilon, guarantee.delta)
 
 
-def _made(file: IO[bytes], entry: Entry, make_report: Callable[[], bytes]) -> bytes:
-    """Return the bytes of ``entry``, made and written now if it is unfinished."""
-    if entry.lost:
-        raise InputError("report_id", entry.report_id, "a report whose bytes are not lost")
-    if entry.content is None:
-        entry = replace(entry, content=make_report())
-        _append(file, entry)
-    assert entry.content is not None
-    return entry.content
-
-
-def _append(file: IO[bytes], entry: Entry) -> None:
+def _append(file: IO[bytes], entry: Entry, now: Moment) -> None:
     """Add a line, and return when it is on disk."""
-    line = {
-        "id": entry.report_id,
-        "deployment": entry.deployment,
-        "epsilon": str(entry.cost.epsilon),
-        "delta": str(entry.cost.delta),
-    }
-    if entry.verdict is not None:
-        line["answer"] = entry.verdict
-    elif entry.content is not None:
-        line["report"] = base64.b64encode(entry.content).decode()
-    file.write(json.dumps(line).encode() + b"\n")
+    file.write(entry.line(now))
     _sync(file)
-
-
-def _decoded(line: bytes) -> Entry:
-    fields = json.loads(line)
-    content = base64.b64decode(fields["report"], validate=True) if "report" in fields else None
-    cost = Budget(fields["epsilon"], fields["delta"])
-    return Entry(fields["id"], fields["deployment"], cost, content, verdict=fields.get("answer"))
 
 
 def _sync(file: IO[bytes]) -> None:

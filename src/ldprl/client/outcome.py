@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from ldprl.client.ledger import Entry
+from ldprl.client.entries import Entry
 from ldprl.protocol.messages import Issued
 
 Status = Literal["counted", "duplicate", "accepted", "refused", "unsent"]
