@@ -22,7 +22,7 @@ _STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
 @dataclass(frozen=True)
 class Response:
-    """What came back: status, JSON (None where it is none), and how long to wait, if told."""
+    """A response: status, JSON (None if the body is not JSON), and its ``Retry-After``."""
 
     status: int
     document: Any
@@ -65,7 +65,7 @@ class Connection:
     url
         Where the service is: ``https://host[:port][/prefix]``. Certificates are verified.
     timeout
-        Seconds that connecting, sending, and each wait for bytes may take; the whole of an
+        Seconds that connecting, sending, and each wait for bytes may take; the whole of a
         response's body must be there within as many again.
     """
 

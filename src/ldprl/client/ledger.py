@@ -44,7 +44,7 @@ from ldprl.mechanisms.mechanism import Guarantee
 
 
 class Ledger:
-    """What one user has told, to whom, and at what cost in privacy.
+    """The reports of one user: to which deployments, and at what cost in privacy.
 
     Processes that share the file take turns.
 

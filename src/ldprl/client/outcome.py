@@ -1,4 +1,4 @@
-"""What became of a report, as the app is told and as the ledger notes it."""
+"""What became of a report, for the app and in the ledger's words."""
 
 from __future__ import annotations
 

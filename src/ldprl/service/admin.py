@@ -22,7 +22,7 @@ _PLAN_SECONDS = 60.0
 
 
 class Pause(msgspec.Struct, forbid_unknown_fields=True):
-    """Whether reports are to be held off."""
+    """Whether the service is to refuse reports for now."""
 
     paused: bool
 
@@ -48,7 +48,7 @@ class Admin:
         ]
 
     async def pause(self, request: Request) -> Response:
-        """Hold reports off, or let them in again."""
+        """Pause the service, or resume it."""
         gate = self._service.gate
         body = await gate.read(request.scope, request.receive)
         gate.release(len(body))
@@ -61,7 +61,7 @@ class Admin:
         return json_response({"paused": wanted.paused})
 
     async def export(self, request: Request) -> Response:
-        """Return everything that is kept, but for the ids and the secret."""
+        """Return everything in the database except the ids and the secret."""
         return json_response(await asyncio.to_thread(export, self._service))
 
     async def publish(self, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""The application: reports by the shortest way, everything else by Starlette's routes."""
+"""The application: reports on a short path of their own, the rest through Starlette's routes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ldprl.service.service import Service
 
 _NAMES = {404: "not-found", 405: "method-not-allowed"}
 _FREE = ("/healthz", "/metrics")
-"""Watchers come in at any load."""
+"""Monitoring is answered at any load."""
 _log = logging.getLogger("ldprl.service")
 
 
@@ -58,7 +58,7 @@ class App:
             await response(scope, receive, send)
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> Response | None:
-        """Return the answer, or None where it was sent already."""
+        """Return the response, or None if it was sent already."""
         path = scope["path"]
         if path == "/v1/crowds":
             return await self._crowd(scope, receive)
@@ -82,7 +82,7 @@ class App:
             await self._inner(scope, receive, send)
 
     async def _problem(self, _: Request | None, error: Exception) -> Response:
-        """Return the answer to a request that failed."""
+        """Return the response to a request that failed."""
         if isinstance(error, RejectionError):
             status, content = self.service.intake.refuse(error)
             response = json_response(content, status)

@@ -42,7 +42,7 @@ class View:
 
 
 class Board:
-    """Follows the database: new plans, expired ones, whether reports are held off."""
+    """Follows the database: new plans, expired versions, whether the service is paused."""
 
     def __init__(
         self, database: Database, deployment: Deployment, clock: Callable[[], float]

@@ -14,7 +14,7 @@ REFUSALS = {
     "crowd-too-small": 422,
     "not-sealed": 422,
 }
-"""Why a report is refused for good, and the status of the answer if it came alone."""
+"""Why a report is refused for good, and the status of the response if it came alone."""
 DELAYS = {
     "paused": (503, 60),
     "between-versions": (503, 1),
@@ -23,7 +23,7 @@ DELAYS = {
     "storage-full": (507, 30),
     "database-down": (503, 2),
 }
-"""Why a request should come again later: the status, and after how many seconds."""
+"""Why a request should be repeated later: its status, and after how many seconds."""
 
 
 class RejectionError(Exception):

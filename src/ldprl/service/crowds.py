@@ -78,7 +78,7 @@ class Crowds:
         if view is None:
             raise DelayedError("database-down", "no plan has been read yet")
         if view.state.paused:
-            raise DelayedError("paused", "the operator holds reports off")
+            raise DelayedError("paused", "the operator has paused the service")
         admitted, refused = await asyncio.to_thread(self._admit, memoryview(body)[start:], head)
         for cause, times in refused.items():
             self._committer.note(cause, times)

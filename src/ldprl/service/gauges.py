@@ -34,7 +34,7 @@ def gauges(service: Service, progress: Mapping[str, float] | None) -> list[Gauge
             Gauge("ldprl_plan_version", "Version of the plan in force.", current.version),
             Gauge("ldprl_plan_users", "Reports that it was made from.", current.users),
             Gauge("ldprl_next_plan_users", "Reports at which the next plan is due.", next_plan),
-            Gauge("ldprl_paused", "Whether reports are held off.", int(view.state.paused)),
+            Gauge("ldprl_paused", "Whether the service is paused.", int(view.state.paused)),
         ]
     if progress is not None:
         found += [Gauge(*_LEARNING[key], progress[key]) for key in _LEARNING]

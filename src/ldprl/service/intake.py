@@ -1,4 +1,4 @@
-"""From the body of a request to counted reports, and to the answer."""
+"""From the body of a request to counted reports, and to the response."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ class Intake:
         self._metrics = metrics
 
     async def take(self, body: bytes | bytearray) -> tuple[int, bytes]:
-        """Return the status and the body of the answer."""
+        """Return the status and the body of the response."""
         if self._shuffled:
             return self.refuse(RejectionError("relay-only", "reports come through the relay"))
         view = self._board.view
         if view is None:
             raise DelayedError("database-down", "no plan has been read yet")
         if view.state.paused:
-            raise DelayedError("paused", "the operator holds reports off")
+            raise DelayedError("paused", "the operator has paused the service")
         if _OBJECT.match(body):
             return await self._take_one(body, view)
         return await self._take_many(body, view)

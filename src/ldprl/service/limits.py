@@ -138,7 +138,7 @@ class Gate:
         return content
 
     def release(self, held: int) -> None:
-        """Let go of so many bytes."""
+        """Release bytes that :meth:`read` holds."""
         self._bytes -= held
 
     def _hold(self, size: int) -> None:

@@ -56,7 +56,7 @@ class Metrics:
     refused
         Refused reports by cause.
     delayed
-        Requests told to come again later, by cause.
+        Requests that clients are asked to repeat later, by cause.
     commits
         How long commits took.
     plans

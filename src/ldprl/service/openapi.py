@@ -152,7 +152,7 @@ def _problems(*statuses: int) -> dict[str, Schema]:
 
 
 def _call(name: str, text: str, answers: dict[str, Schema], **more: Any) -> Schema:
-    # Any call can be told to come again later.
+    # Any call may be asked to be repeated later.
     return {"operationId": name, "summary": text, **more} | {
         "responses": answers | _problems(429, 503)
     }
@@ -205,7 +205,7 @@ def _paths() -> dict[str, Schema]:
     )
     pause = _call(
         "pause",
-        "Hold reports off, or let them in again.",
+        "Pause the service, or resume it.",
         {"200": _answer("Done.", _ref("Pause"))} | _problems(400, 401, 403, 413, 507),
         requestBody=_body(_ref("Pause")),
         **_ADMIN,
@@ -230,7 +230,7 @@ def _paths() -> dict[str, Schema]:
         ),
         "/v1/admin/pause": {"post": pause},
         "/v1/admin/export": _get(
-            "export", "All that is kept, but for ids.", _ref("Export"), 401, 403, **_ADMIN
+            "export", "Everything in the database except ids.", _ref("Export"), 401, 403, **_ADMIN
         ),
         "/v1/admin/publish": {"post": publish},
     }

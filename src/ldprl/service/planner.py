@@ -122,5 +122,5 @@ class Planner:
                 _log.warning("no plan now: %s: %s", delayed.cause, delayed.detail)
             except Exception:
                 pause = _AFTER_TROUBLE
-                # Sums and plans hold nothing personal: the trace may tell all.
+                # Sums and plans hold nothing personal, so the trace may be logged.
                 _log.exception("no plan now")

@@ -1,4 +1,4 @@
-"""Answers in JSON, with the headers that every answer carries."""
+"""Responses in JSON, with the headers that every response carries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "cross-origin",
-    # Any app's page may fetch policies and report; nothing here hangs on cookies.
+    # Any page may fetch policies and send reports: no response depends on cookies.
     "access-control-allow-origin": "*",
 }
 API_POLICY = "default-src 'none'; frame-ancestors 'none'"
@@ -49,5 +49,5 @@ def problem(
 
 
 def delayed(error: DelayedError) -> Response:
-    """Return when to come again."""
+    """Return the response that asks a client to repeat its request later."""
     return problem(error.status, error.cause, error.detail, {"retry-after": str(error.retry_after)})

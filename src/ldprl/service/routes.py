@@ -1,4 +1,4 @@
-"""The public calls, but for reports."""
+"""The public calls other than reports."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def serve(
     access_log: bool = False,
     log_format: str = "text",
 ) -> None:
-    """Serve until told to stop (SIGTERM or SIGINT); what was accepted is answered first.
+    """Serve until SIGTERM or SIGINT; requests that were accepted are answered first.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ class Service:
         self.planner.start()
 
     def stop(self) -> None:
-        """Answer what waits, and let go of the database."""
+        """Commit and answer the waiting reports, then close the database."""
         self.planner.stop()
         self.board.stop()
         self.committer.close()

@@ -30,7 +30,7 @@ class Shared:
         """Return the last result at once, None at first; an older one is made anew meanwhile."""
         if self._task is None and time.monotonic() - self._made >= seconds:
             self._task = asyncio.create_task(self._run())
-            # Nobody waits for it: whoever asks with get() is told what went wrong.
+            # Nobody waits for this one; callers of get() receive the exception themselves.
             self._task.add_done_callback(lambda task: task.cancelled() or task.exception())
         return self._result
 

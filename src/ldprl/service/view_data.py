@@ -1,4 +1,4 @@
-"""What the status, the dashboard and the export tell, read from the database."""
+"""The content of the status, the dashboard and the export, read from the database."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def dashboard(service: Service) -> dict[str, Any]:
 
 
 def export(service: Service) -> dict[str, Any]:
-    """Return everything that is kept, but for the ids and the secret."""
+    """Return everything in the database except the ids and the secret."""
     state = service.board.refresh()
     sums = service.database.sums()
     statistics = Decoder(service.database, service.deployment).statistics(sums)

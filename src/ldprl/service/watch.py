@@ -19,7 +19,7 @@ ROUTES = (
     "/healthz",
     "/metrics",
 )
-"""The routes that are told apart; everything else is ``other``."""
+"""The routes that are measured separately; everything else is ``other``."""
 _HUNG_UP = 499
 _log = logging.getLogger("ldprl.access")
 

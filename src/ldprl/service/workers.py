@@ -14,7 +14,7 @@ _EVERY = 0.5
 
 
 def supervise(work: Callable[[], None], count: int) -> None:
-    """Run ``work`` in ``count`` processes until told to stop, then let them finish."""
+    """Run ``work`` in ``count`` processes until a signal arrives, then let them finish."""
     context = multiprocessing.get_context("spawn")
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

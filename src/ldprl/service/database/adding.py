@@ -23,8 +23,8 @@ def verdicts(
 ) -> list[Verdict]:
     """Return what becomes of each report, of which those in ``counted`` are counted.
 
-    The ids of versions up to ``forgotten`` are gone: nobody could tell a new report under them from
-    one that was counted, so it is refused.
+    The ids of versions up to ``forgotten`` are deleted: a new report under such a version cannot be
+    distinguished from one that was counted before, so it is refused.
     """
     if len(counted) == len(reports):
         return ["counted"] * len(reports)

@@ -61,7 +61,7 @@ class KnownIds:
 
 
 def _array(ids: Sequence[bytes]) -> Array:
-    # Padding with zero bytes, as this type does, tells all ids of 16 bytes apart.
+    # This type pads with zero bytes, so that different ids of 16 bytes stay different.
     return np.array(ids, dtype="S16")
 
 

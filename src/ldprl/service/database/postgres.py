@@ -160,7 +160,7 @@ class PostgresDatabase:
             session.execute("DELETE FROM ids WHERE version <= (SELECT forgotten FROM meta)")
 
     def set_paused(self, paused: bool) -> None:
-        """Hold reports off, or let them in again."""
+        """Pause the service, or resume it."""
         with self._reading.transaction() as session:
             session.execute("UPDATE meta SET paused = %s", (paused,))
 
@@ -286,7 +286,7 @@ def _add(
 
 
 def _delayed(error: psycopg.Error) -> DelayedError | None:
-    """Return why to come again, or None if the database refused what it was told to do."""
+    """Return when to repeat the request, or None if the statement itself was wrong."""
     if error.sqlstate == "53100":
         return DelayedError("storage-full", "the database cannot grow: its disk is full")
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):

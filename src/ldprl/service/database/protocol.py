@@ -76,7 +76,7 @@ class ServiceState:
     outcomes
         Reports not counted: ``duplicate``, or the cause of refusal.
     paused
-        Whether reports are held off.
+        Whether the operator has paused the service.
     plan_wanted
         An operator asked that this version be replaced, however few reports there are.
     forgotten
@@ -128,7 +128,7 @@ class Database(Protocol):
         """Close the versions up to ``version`` for ever, and delete the ids reported under them."""
 
     def set_paused(self, paused: bool) -> None:
-        """Hold reports off, or let them in again."""
+        """Pause the service, or resume it."""
 
     def want_plan(self, version: int) -> None:
         """Ask whoever plans to replace ``version`` now."""

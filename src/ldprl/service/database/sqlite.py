@@ -180,7 +180,7 @@ class SqliteDatabase:
         self._known.forget(closed)
 
     def set_paused(self, paused: bool) -> None:
-        """Hold reports off, or let them in again."""
+        """Pause the service, or resume it."""
         with self._transaction() as writer:
             writer.execute("UPDATE meta SET paused = ?", (int(paused),))
 
