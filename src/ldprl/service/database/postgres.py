@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import secrets
-import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +23,7 @@ from ldprl.service.database.protocol import (
     without_password,
 )
 from ldprl.service.database.schema import SCHEMA, claimed, is_new
+from ldprl.service.database.session import Session, first_line
 from ldprl.shape import IntArray
 
 TABLES = """
@@ -72,7 +70,6 @@ _FOUND = (
     "WHERE table_schema = current_schema() GROUP BY table_name"
 )
 SETUP_LOCK, _PLANNER_LOCK, _FORGET_LOCK = (0x6C647072_6C000000 + i for i in (1, 2, 3))
-_LONGEST_BACKOFF = 2.0
 
 
 class PostgresDatabase:
@@ -80,7 +77,7 @@ class PostgresDatabase:
 
     def __init__(self, url: str, deployment: Deployment) -> None:
         # One session each, so that a long read holds no commit up.
-        self._committing, self._reading, self._planning = (_Session(url) for _ in range(3))
+        self._committing, self._reading, self._planning = (Session(url) for _ in range(3))
         self._leader: psycopg.Connection[Any] | None = None
         try:
             with self._planning.transaction() as session:
@@ -88,7 +85,7 @@ class PostgresDatabase:
                 self.secret = _claim(session, deployment, without_password(url))
         except psycopg.Error as error:
             self.close()
-            expected = f"a database with room for its tables ({_first_line(error)})"
+            expected = f"a database with room for its tables ({first_line(error)})"
             raise InputError("database", without_password(url), expected) from None
         except (InputError, DelayedError):
             self.close()
@@ -175,60 +172,6 @@ class PostgresDatabase:
             session.close()
 
 
-class _Session:
-    """A connection that comes back after the database went away, one user at a time."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._lock = threading.Lock()
-        self._connection: psycopg.Connection[Any] | None = None
-        self._backoff = 0.0
-        self._not_before = 0.0
-
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[psycopg.Connection[Any]]:
-        """Run all or nothing."""
-        with self._lock:
-            connection = self._connected()
-            try:
-                with connection.transaction():
-                    yield connection
-            except psycopg.Error as error:
-                delayed = _delayed(error)
-                if connection.closed or connection.broken:
-                    self._connection = None
-                if delayed is None:
-                    raise
-                raise delayed from None
-
-    def close(self) -> None:
-        """End the connection."""
-        if self._connection is not None:
-            self._connection.close()
-
-    def _connected(self) -> psycopg.Connection[Any]:
-        if self._connection is not None:
-            return self._connection
-        if time.monotonic() < self._not_before:
-            raise DelayedError("database-down", "the database went away")
-        try:
-            self._connection = psycopg.connect(
-                self._url,
-                autocommit=True,
-                connect_timeout=3,
-                application_name="ldprl",
-                tcp_user_timeout=10_000,
-                options="-c synchronous_commit=on -c lock_timeout=20s"
-                " -c idle_in_transaction_session_timeout=60s",
-            )
-        except psycopg.Error as error:
-            self._backoff = min(max(2 * self._backoff, 0.1), _LONGEST_BACKOFF)
-            self._not_before = time.monotonic() + self._backoff
-            raise DelayedError("database-down", _first_line(error)) from None
-        self._backoff = 0.0
-        return self._connection
-
-
 def _claim(session: psycopg.Connection[Any], deployment: Deployment, place: str) -> bytes:
     """Make the tables of a new database, or check an old one; return the secret."""
     found = {name: set(columns) for name, columns in session.execute(_FOUND).fetchall()}
@@ -283,19 +226,6 @@ def _add(
         users.append(before + more)
         tallies.append(_blob(_tally(blob) + tally))
     session.execute(_ADD, (versions, indices, users, tallies))
-
-
-def _delayed(error: psycopg.Error) -> DelayedError | None:
-    """Return when to repeat the request, or None if the statement itself was wrong."""
-    if error.sqlstate == "53100":
-        return DelayedError("storage-full", "the database cannot grow: its disk is full")
-    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
-        return DelayedError("database-down", "the database does not answer")
-    return None
-
-
-def _first_line(error: psycopg.Error) -> str:
-    return str(error).strip().partition("\n")[0]
 
 
 def _blob(tally: IntArray) -> bytes:
