@@ -76,6 +76,8 @@ def draw(points: list[Point], picture: Path) -> None:
     below.plot(counts, [point.p50 for point in points], label="median")
     below.plot(counts, [point.p99 for point in points], label="slowest 1%")
     below.set_yscale("log")
+    below.set_yticks(ticks := [10, 20, 50, 100, 200, 500], labels=[str(tick) for tick in ticks])
+    below.minorticks_off()
     below.set_ylabel("ms from POST to response")
     below.set_xlabel("million reports, each in a POST of its own, on 64 connections")
     below.legend(frameon=False)
