@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ldprl.mdp import random_mdp as random_mdp
     from ldprl.mdp import riverswim as riverswim
     from ldprl.mechanisms.bounded_noise import BoundedNoise as BoundedNoise
+    from ldprl.mechanisms.counting import CountingMechanism as CountingMechanism
     from ldprl.mechanisms.gaussian import Gaussian as Gaussian
     from ldprl.mechanisms.laplace import Laplace as Laplace
-    from ldprl.mechanisms.mechanism import CountingMechanism as CountingMechanism
     from ldprl.mechanisms.mechanism import Mechanism as Mechanism
     from ldprl.mechanisms.mechanism import PrivacyWarning as PrivacyWarning
     from ldprl.mechanisms.none import NoPrivacy as NoPrivacy
@@ -52,7 +52,7 @@ _HOMES = {
     "Assignment": "ldprl.assignment",
     "BoundedNoise": "ldprl.mechanisms.bounded_noise",
     "Budget": "ldprl.accounting.composition",
-    "CountingMechanism": "ldprl.mechanisms.mechanism",
+    "CountingMechanism": "ldprl.mechanisms.counting",
     "DPUCBVI": "ldprl.learning.dp_ucbvi",
     "Gaussian": "ldprl.mechanisms.gaussian",
     "grid_world": "ldprl.mdp",

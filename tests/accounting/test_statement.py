@@ -16,7 +16,8 @@ from ldprl.accounting.profile import PrivacyProfile
 from ldprl.accounting.statement import privacy_statement
 from ldprl.accounting.words import at_most_sure, chance, odds, paragraph
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
-from ldprl.mechanisms.mechanism import Constants, CountingMechanism, Mechanism
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.mechanisms.sensitivity import l2_sensitivity_squared
 
 SHAPE = Shape(2, 2, 2)

@@ -5,7 +5,7 @@ import pytest
 
 from ldprl.bounds import regret_lower_bound_ldp, regret_upper_bound
 from ldprl.errors import InputError
-from ldprl.mechanisms.mechanism import ErrorLaw, ErrorLaws
+from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
 from ldprl.shape import Shape
 
 PRINTED_ROOT = math.sqrt(2)

@@ -10,7 +10,7 @@ import pytest
 from ldprl.bounds import regret_lower_bound_ldp, regret_upper_bound
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
-from ldprl.mechanisms.mechanism import CountingMechanism
+from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.shape import Shape
 
 from .conftest import Run

@@ -8,12 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
-from ldprl.mechanisms.mechanism import (
-    Constants,
-    CountingMechanism,
-    Mechanism,
-    PrivacyWarning,
-)
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.mechanism import Constants, Mechanism, PrivacyWarning
 from ldprl.shape import Shape
 from ldprl.statistics import Statistics
 

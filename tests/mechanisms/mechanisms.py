@@ -15,7 +15,7 @@ from ldprl import (
     Shape,
     Shuffle,
 )
-from ldprl.mechanisms.mechanism import CountingMechanism
+from ldprl.mechanisms.counting import CountingMechanism
 
 Build = Callable[..., CountingMechanism]
 

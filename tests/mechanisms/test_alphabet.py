@@ -12,7 +12,7 @@ import pytest
 
 from ldprl import Assignment, Gaussian, InputError, Laplace, Shape, Trajectory
 from ldprl.mechanisms.alphabet import Alphabet, Counters, Subsets
-from ldprl.mechanisms.mechanism import CountingMechanism
+from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.protocol.deployment import Deployment
 from tests.protocol.deployments import EVERY, deployment

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldprl import NoPrivacy, Shape
-from ldprl.mechanisms.mechanism import ErrorLaw, ErrorLaws
+from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
 from ldprl.shape import FloatArray
 from tests.mechanisms.mechanisms import PRIVATE, at_epsilon
 

@@ -10,7 +10,8 @@ import pytest
 
 from ldprl import LDPOBI, CountingMechanism, NoPrivacy, Shape, random_mdp, run_protocol, simulate
 from ldprl.mdp import TabularMDP
-from ldprl.mechanisms.mechanism import ErrorLaw, ErrorLaws, Guarantee
+from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
+from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.shape import Array
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from ldprl.accounting.loss import LossPair
 from ldprl.mechanisms.asking import AskingMechanism
-from ldprl.mechanisms.mechanism import ErrorLaw, ErrorLaws, Guarantee
+from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
+from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.questions.matter import Matter
 from ldprl.questions.reward import Reward

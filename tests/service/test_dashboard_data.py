@@ -17,10 +17,11 @@ from ldprl.mdp.evaluation import optimum
 from ldprl.mdp.families import random_mdp
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.catalogue import MECHANISMS
-from ldprl.mechanisms.mechanism import CountingMechanism, Mechanism
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.dashboard_data import dashboard_data
-from ldprl.service.influence import exposure, reach
+from ldprl.service.influence import exposure
 from ldprl.shape import Shape
 from ldprl.simulation.world import draw_totals
 from ldprl.statistics import Statistics
@@ -157,7 +158,7 @@ def test_no_subset_reaches_further_than_told_and_some_subset_does(layout: Any) -
     rng = np.random.default_rng(0)
     rewards, moves = rng.random((1, 2, 2)), rng.dirichlet(np.ones(2), (1, 2, 2))
     plan = mechanism.ask((Assignment(np.zeros((2, 2), dtype=np.int64)),))
-    told = reach(mechanism, plan[0], rewards, moves)
+    told = mechanism.reach(plan[0], rewards, moves)
     most = [np.zeros((1, 2, 2)), np.zeros((1, 2, 2))]
     for assignment in plan:
         letters = mechanism.alphabet(assignment)
@@ -193,7 +194,7 @@ def test_no_vector_of_bits_reaches_further_than_told_and_some_does() -> None:
             np.abs(part.transitions - moves * part.departures[..., None]).max(axis=-1),
         )
         most = [np.maximum(*pair) for pair in zip(most, pulls, strict=True)]
-    for given, tried in zip(reach(mechanism, assignment, rewards, moves), most, strict=True):
+    for given, tried in zip(mechanism.reach(assignment, rewards, moves), most, strict=True):
         assert tried == pytest.approx(given, rel=1e-9)
 
 

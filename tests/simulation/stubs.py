@@ -6,7 +6,9 @@ import numpy as np
 
 from ldprl.assignment import Assignment
 from ldprl.learning.learner import Learner
-from ldprl.mechanisms.mechanism import CountingMechanism, ErrorLaw, ErrorLaws, Guarantee
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
+from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.shape import Array, Shape
 from ldprl.statistics import Statistics

@@ -18,8 +18,8 @@ from ldprl.learning.learner import Learner
 from ldprl.learning.psrl import PSRL
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mdp import TabularMDP, random_mdp
+from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.laplace import Laplace
-from ldprl.mechanisms.mechanism import CountingMechanism
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.randomized_response import RandomizedResponse
 from ldprl.shape import Shape

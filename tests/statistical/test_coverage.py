@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, Shape, TabularMDP
-from ldprl.mechanisms.mechanism import CountingMechanism, ErrorLaws
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.shape import FloatArray
 from ldprl.simulation.world import draw_totals
 from tests.mechanisms.mechanisms import PRIVATE, Build, at_epsilon

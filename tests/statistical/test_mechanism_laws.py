@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, Shape, Trajectory
+from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.mechanism import CountingMechanism
 from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.shape import Array, FloatArray
 from tests.mechanisms.mechanisms import PRIVATE, WITH_RESOLUTION

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldprl import LDPOBI, Assignment, Shape, SubsetSelection, TabularMDP, run_protocol
-from ldprl.mechanisms.mechanism import ErrorLaws
+from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
 from ldprl.questions.question import Question
 from ldprl.shape import FloatArray

@@ -10,7 +10,8 @@ from ldprl.errors import InputError, one_of, probability, real, whole_number
 from ldprl.shape import Shape
 
 if TYPE_CHECKING:
-    from ldprl.mechanisms.mechanism import Constants, ErrorLaws
+    from ldprl.mechanisms.error_laws import ErrorLaws
+    from ldprl.mechanisms.mechanism import Constants
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def bounds(
     """
     from ldprl.mdp.specification import mdp_from
     from ldprl.mechanisms.catalogue import MECHANISMS
-    from ldprl.mechanisms.mechanism import CountingMechanism
+    from ldprl.mechanisms.counting import CountingMechanism
 
     sizes = {"states": states, "actions": actions, "horizon": horizon}
     if instance and mdp is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ldprl.mechanisms.mechanism import ErrorLaws
+from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.shape import FloatArray
 from ldprl.statistics import Statistics
 

@@ -14,7 +14,9 @@ import numpy as np
 
 from ldprl.accounting.loss import LossPair
 from ldprl.errors import positive
-from ldprl.mechanisms.mechanism import Constants, CountingMechanism, ErrorLaw, ErrorLaws
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.error_laws import ErrorLaws, additive_error_laws
+from ldprl.mechanisms.mechanism import Constants
 from ldprl.mechanisms.rows import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import flip_threshold
 from ldprl.mechanisms.sensitivity import worst_shifts
@@ -70,16 +72,13 @@ class BitMechanism(CountingMechanism):
         mean and get Hoeffding's gain²/4 in place of it.
         """
         shape = self.shape
-        cells, states, gain = shape.cells, shape.states, self.gain
+        gain = self.gain
         steps = 1 if shape.step_dependent else shape.horizon
         moves = 1 if shape.step_dependent else max(shape.horizon - 1, 1)
         proxy = gain / (2 * self.bit_epsilon)
         reward_proxy = gain**2 / 4 / (self.layout.resolution or 1)
-        return ErrorLaws(
-            rewards=ErrorLaw(8 * cells, math.sqrt(2 * steps * reward_proxy)),
-            visits=ErrorLaw(8 * cells, math.sqrt(2 * steps * proxy)),
-            departures=ErrorLaw(8 * cells, math.sqrt(2 * moves * states * proxy)),
-            transitions=ErrorLaw(8 * cells * states, math.sqrt(2 * moves * proxy)),
+        return additive_error_laws(
+            shape, steps * proxy, rewards=steps * reward_proxy, transitions=moves * proxy
         )
 
     def randomizer(self) -> dict[str, Any]:

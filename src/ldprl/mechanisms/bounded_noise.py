@@ -11,15 +11,10 @@ import numpy as np
 
 from ldprl.accounting.loss import LossPair, least_noise
 from ldprl.errors import InputError, positive, probability
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.mechanism import (
-    Constants,
-    CountingMechanism,
-    ErrorLaw,
-    ErrorLaws,
-    Guarantee,
-    PrivacyWarning,
-)
+from ldprl.mechanisms.mechanism import Constants, Guarantee, PrivacyWarning
 from ldprl.mechanisms.rows import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import from_table, generator_of
 from ldprl.mechanisms.sensitivity import Block
@@ -112,16 +107,16 @@ class BoundedNoise(CountingMechanism):
                 transitions=ErrorLaw(6 * cells * states, second, lag=1),
             )
         noise, reward_noise = self.tables["visits"], self.tables["rewards"]
-        variance, bound = noise.variance, noise.bound
         unit = self.layout.reward_unit
         reward_variance = reward_noise.variance * unit**2 + self.rounding_variance
         steps = 1 if self.shape.step_dependent else self.shape.horizon
         reward_bound = (reward_noise.bound + steps) * unit
-        return ErrorLaws(
-            rewards=ErrorLaw(8 * cells, math.sqrt(2 * reward_variance), linear=reward_bound / 3),
-            visits=ErrorLaw(8 * cells, math.sqrt(2 * variance), linear=bound / 3),
-            departures=ErrorLaw(8 * cells, math.sqrt(2 * variance * states), linear=bound / 3),
-            transitions=ErrorLaw(8 * cells * states, math.sqrt(2 * variance), linear=bound / 3),
+        return additive_error_laws(
+            self.shape,
+            noise.variance,
+            rewards=reward_variance,
+            linear=noise.bound / 3,
+            rewards_linear=reward_bound / 3,
         )
 
     @property

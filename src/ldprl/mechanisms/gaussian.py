@@ -13,15 +13,10 @@ import numpy as np
 from ldprl.accounting.loss import LEAST_DELTA, LossPair, gaussian_delta, least_noise
 from ldprl.accounting.noise_pairs import gaussian_pair
 from ldprl.errors import InputError, positive, probability
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.mechanism import (
-    Constants,
-    CountingMechanism,
-    ErrorLaw,
-    ErrorLaws,
-    Guarantee,
-    PrivacyWarning,
-)
+from ldprl.mechanisms.mechanism import Constants, Guarantee, PrivacyWarning
 from ldprl.mechanisms.rows import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import discrete_gaussian, generator_of
 from ldprl.mechanisms.sensitivity import Block, l2_sensitivity_squared
@@ -113,13 +108,8 @@ class Gaussian(CountingMechanism):
             cell = ErrorLaw(6 * cells, sigma, floor=1.0, lag=1)
             row = ErrorLaw(6 * cells, sigma * math.sqrt(states), floor=1.0, lag=1)
             return ErrorLaws(cell, cell, row, cell)
-        variance = sigma**2
-        return ErrorLaws(
-            rewards=ErrorLaw(8 * cells, math.sqrt(2 * (variance + self.rounding_variance))),
-            visits=ErrorLaw(8 * cells, math.sqrt(2 * variance)),
-            departures=ErrorLaw(8 * cells, math.sqrt(2 * variance * states)),
-            transitions=ErrorLaw(8 * cells * states, math.sqrt(2 * variance)),
-        )
+        rewards = sigma**2 + self.rounding_variance
+        return additive_error_laws(self.shape, sigma**2, rewards=rewards)
 
     @property
     def noise_reach(self) -> int:

@@ -11,13 +11,9 @@ import numpy as np
 from ldprl.accounting.loss import LossPair
 from ldprl.accounting.noise_pairs import discrete_laplace_pair, laplace_pair
 from ldprl.errors import positive
-from ldprl.mechanisms.mechanism import (
-    Constants,
-    CountingMechanism,
-    ErrorLaw,
-    ErrorLaws,
-    Guarantee,
-)
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
+from ldprl.mechanisms.mechanism import Constants, Guarantee
 from ldprl.mechanisms.rows import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import discrete_laplace, generator_of
 from ldprl.mechanisms.sensitivity import l1_sensitivity, worst_shifts
@@ -88,13 +84,9 @@ class Laplace(CountingMechanism):
                 departures=ErrorLaw(6 * cells * states, row, power=root),
                 transitions=ErrorLaw(6 * cells * states, root, power=root / math.sqrt(states)),
             )
-        rounding = self.rounding_variance
-        return ErrorLaws(
-            rewards=ErrorLaw(8 * cells, math.sqrt(4 * b * b + 2 * rounding), linear=b),
-            visits=ErrorLaw(8 * cells, 2 * b, linear=b),
-            departures=ErrorLaw(8 * cells, 2 * b * math.sqrt(states), linear=b),
-            transitions=ErrorLaw(8 * cells * states, 2 * b, linear=b),
-        )
+        variance = 2 * b * b
+        rewards = variance + self.rounding_variance
+        return additive_error_laws(self.shape, variance, rewards=rewards, linear=b)
 
     @property
     def noise_reach(self) -> int:

@@ -10,7 +10,9 @@ import numpy as np
 
 from ldprl.accounting.loss import LossPair
 from ldprl.assignment import Assignment
-from ldprl.mechanisms.mechanism import Constants, CountingMechanism, ErrorLaw, ErrorLaws, Guarantee
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
+from ldprl.mechanisms.mechanism import Constants, Guarantee
 from ldprl.mechanisms.rows import RowLaws, additive_laws
 from ldprl.shape import Array, Shape
 from ldprl.statistics import Statistics

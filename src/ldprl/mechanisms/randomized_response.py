@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from ldprl.errors import positive
 from ldprl.mechanisms.bits import BitMechanism
+from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.mechanism import Constants, ErrorLaw, ErrorLaws, Guarantee
+from ldprl.mechanisms.mechanism import Constants, Guarantee
 from ldprl.mechanisms.sensitivity import l1_sensitivity
 from ldprl.shape import Shape
 

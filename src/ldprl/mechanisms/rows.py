@@ -52,6 +52,11 @@ class RowLaw:
     most_visits: float = 1.0
     tail: float = 0.0
 
+    def reach(self, theta: FloatArray) -> FloatArray:
+        """Return the most that one term adds to D or takes from it, at θ."""
+        up, down = (line[0] + line[1] * theta for line in (self.up, self.down))
+        return np.maximum(up, down)
+
     def numbers(self) -> FloatArray:
         """Return the law as one vector, in the order that compiled code reads it."""
         scalars = (self.row_outside, self.row_inside, self.row_down, self.most_visits, self.tail)

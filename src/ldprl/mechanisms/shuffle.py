@@ -9,8 +9,9 @@ from fractions import Fraction
 from ldprl.accounting.loss import bits_delta
 from ldprl.errors import positive, whole_number
 from ldprl.mechanisms.bits import BitMechanism
+from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.mechanism import Constants, ErrorLaw, ErrorLaws, Guarantee, PrivacyWarning
+from ldprl.mechanisms.mechanism import Constants, Guarantee, PrivacyWarning
 from ldprl.mechanisms.sensitivity import worst_shifts
 from ldprl.shape import Shape
 

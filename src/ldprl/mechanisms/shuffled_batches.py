@@ -10,8 +10,9 @@ import numpy as np
 
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError, positive, probability
+from ldprl.mechanisms.error_laws import ErrorLaws, additive_error_laws
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.mechanism import ErrorLaw, ErrorLaws, Guarantee, Mechanism
+from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.mechanisms.sensitivity import worst_shifts
 from ldprl.mechanisms.shuffle import Shuffle
 from ldprl.shape import Array, Shape
@@ -108,16 +109,13 @@ class ShuffledBatches(Mechanism):
         are less in a crowd, and ``reports`` counts a batch by its variance. Rewards are bounded
         around their rounded bits, whose scatter is that of rewards in [0, 1] with the same mean.
         """
-        shape, cells = self.shape, self.shape.cells
-        moves = max(shape.horizon - 1, 1)
-
-        def law(union: int, bits: int) -> ErrorLaw:
-            root = math.sqrt(2 * bits * _variance(self._alone))
-            return ErrorLaw(8 * union, root, linear=self._alone.gain / 3)
-
-        cell = law(cells, shape.horizon)
-        row, move = law(cells, moves * shape.states), law(cells * shape.states, moves)
-        return ErrorLaws(cell, cell, row, move)
+        shape, bit = self.shape, _variance(self._alone)
+        return additive_error_laws(
+            shape,
+            shape.horizon * bit,
+            transitions=max(shape.horizon - 1, 1) * bit,
+            linear=self._alone.gain / 3,
+        )
 
     def privatize(
         self, trajectory: Trajectory, assignment: Assignment, source: RandomSource

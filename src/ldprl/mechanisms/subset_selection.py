@@ -17,7 +17,8 @@ from typing import Literal
 from ldprl.accounting.blanket import Blanket, together
 from ldprl.errors import InputError, one_of, positive, whole_number
 from ldprl.mechanisms.asking import AskingMechanism
-from ldprl.mechanisms.mechanism import ErrorLaw, ErrorLaws, Guarantee
+from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
+from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.rows import RowLaws
 from ldprl.mechanisms.subset import SubsetOracle, subset_oracle
 from ldprl.mechanisms.subset_laws import cell_error, row_law, typical_variance

@@ -10,7 +10,7 @@ import numpy as np
 from ldprl.assignment import Plan
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.protocol.deployment import Deployment
-from ldprl.service.influence import Answered, exposure, reach
+from ldprl.service.influence import Answered, exposure
 from ldprl.service.progress import DRAWS, Progress, progress
 from ldprl.shape import FloatArray, Shape
 from ldprl.statistics import Statistics
@@ -55,7 +55,7 @@ def dashboard_data(
     # Drawn anew from the same seed: the page changes when the sums do, and not by chance.
     seen = progress(statistics, belief, np.random.default_rng(0))
     exposed = exposure(mechanism, answered)
-    pulls = reach(mechanism, plan[0], belief.rewards, belief.moves)
+    pulls = mechanism.reach(plan[0], belief.rewards, belief.moves)
     visits, departures = statistics.visits, statistics.departures
     reports = (statistics.reports, statistics.move_reports)
     return {

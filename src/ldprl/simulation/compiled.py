@@ -14,9 +14,10 @@ from ldprl.learning.psrl import PSRL
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.bounded_noise import BoundedNoise
+from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.mechanisms.laplace import Laplace
-from ldprl.mechanisms.mechanism import CountingMechanism, Mechanism
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.randomized_response import RandomizedResponse
 from ldprl.mechanisms.shuffle import Shuffle

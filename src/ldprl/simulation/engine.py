@@ -13,7 +13,8 @@ import numpy as np
 from ldprl.errors import InputError, one_of, whole_number
 from ldprl.learning.learner import Learner
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.mechanisms.mechanism import CountingMechanism, Guarantee, Mechanism
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation import interpreted
 from ldprl.simulation.compiled import Engine, can_compile

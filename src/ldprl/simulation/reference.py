@@ -15,7 +15,8 @@ from ldprl.assignment import Assignment, check_plan, shares_of
 from ldprl.errors import InputError, whole_number
 from ldprl.learning.learner import Learner, next_plan
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.mechanisms.mechanism import CountingMechanism, Mechanism
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, Policy

@@ -13,8 +13,9 @@ from ldprl import BoundedNoise, Gaussian, Laplace, RandomizedResponse, Shape, Sh
 from ldprl.assignment import Assignment
 from ldprl.mechanisms.bits import BitMechanism
 from ldprl.mechanisms.bounded_noise import _least_radius, _sound_tables
+from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.mechanism import CountingMechanism, Mechanism
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import (
     RandomSource,
     SeededSourceForTests,

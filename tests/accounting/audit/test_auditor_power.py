@@ -18,7 +18,7 @@ from ldprl.accounting.audit.scores import classifier, likelihood_ratio
 from ldprl.accounting.loss import LossPair
 from ldprl.accounting.profile import PrivacyProfile
 from ldprl.mechanisms.catalogue import build_mechanism
-from ldprl.mechanisms.mechanism import CountingMechanism
+from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.shape import FloatArray
 

@@ -17,7 +17,8 @@ from ldprl.accounting.audit.reports import Reports, chunks, draw_reports
 from ldprl.accounting.audit.scores import classifier, floating_point, likelihood_ratio
 from ldprl.accounting.profile import PrivacyProfile
 from ldprl.errors import InputError, one_of, whole_number
-from ldprl.mechanisms.mechanism import CountingMechanism, Guarantee, Mechanism
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.mechanisms.sampling import RandomSource, SeededSourceForTests
 from ldprl.shape import Array
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from ldprl.mechanisms.bits import BitMechanism
 from ldprl.mechanisms.bounded_noise import BoundedNoise
+from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.gaussian import Gaussian, gaussian_table
 from ldprl.mechanisms.laplace import Laplace
-from ldprl.mechanisms.mechanism import CountingMechanism
 from ldprl.mechanisms.table import NoiseTable
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation.kernels.draws import laplace_offset

@@ -14,7 +14,8 @@ from ldprl.learning.psrl import PSRL
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mdp.evaluation import optimum
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.mechanisms.mechanism import CountingMechanism, ErrorLaw
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.error_laws import ErrorLaw
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation.kernels.arrays import REWARD, SQUARE, VISITS, World
 from ldprl.simulation.kernels.generator import LANES
