@@ -32,6 +32,8 @@ class Trial:
     ----------
     seed
         Decides the random numbers of the MDP, so that all pairs meet the same ones.
+    crowd
+        A plan serves no fewer users: a relay mixes them.
     """
 
     pair: Pair
@@ -40,6 +42,7 @@ class Trial:
     users: int
     seed: int
     world: Scenario
+    crowd: int = 1
 
     def compute(self) -> Simulation:
         """Run the simulation.
@@ -69,7 +72,8 @@ class Trial:
             raise StoppedError(f"{self} failed\n{traceback.format_exc()}") from None
 
     def _next_plan(self, so_far: int) -> int:
-        return max(math.ceil(self.users / FIRST_PLAN), math.ceil(GROWTH * so_far))
+        first = max(self.crowd, math.ceil(self.users / FIRST_PLAN))
+        return max(first, math.ceil(GROWTH * so_far))
 
     def __str__(self) -> str:
         return f"{self.pair} in {self.world.name}"

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,7 @@ from ldprl.errors import InputError
 
 if TYPE_CHECKING:
     from ldprl.advice import Advice, Pair
+    from ldprl.advice.relayed import Relayed
     from ldprl.mdp.tabular import TabularMDP
     from ldprl.shape import Shape
 
@@ -45,6 +46,15 @@ def advise(
     delta: Annotated[
         str, typer.Option(metavar="D", help="δ of the Gaussian mechanism; all others have δ = 0.")
     ] = "1e-6",
+    crowd: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", help="With --epsilon: compare with a relay that mixes N reports."
+        ),
+    ] = None,
+    central_delta: Annotated[
+        str, typer.Option(metavar="D", help="With --crowd: the central δ.")
+    ] = "1e-8",
     runs: Annotated[
         str, typer.Option(metavar="N", help="Runs, each in another MDP unless --mdp is given.")
     ] = "3",
@@ -83,6 +93,19 @@ def advise(
                 workers=processes,
                 progress=progress,
             )
+            relayed = None
+            if crowd is not None:
+                from ldprl.advice.relayed import with_relay
+
+                relayed = with_relay(
+                    problem,
+                    found,
+                    count("crowd", crowd),
+                    decimal("central_delta", central_delta),
+                    seed=count("seed", seed, at_least=0, at_most=2**63),
+                    workers=processes,
+                    progress=progress,
+                )
         if plot is not None:
             from ldprl.advice.plot import plot_advice
 
@@ -93,9 +116,36 @@ def advise(
     if as_json:
         from ldprl.advice.record import as_dict
 
-        show_json(as_dict(found))
+        show_json(as_dict(found) | ({} if relayed is None else {"relay": _relay(found, relayed)}))
     else:
         _show(found)
+        if relayed is not None:
+            _show_relay(found, relayed)
+
+
+def _relay(advice: Advice, relayed: Relayed) -> dict[str, Any]:
+    forecast = relayed.forecast
+    return {
+        "central_epsilon": advice.epsilon,
+        "central_delta": relayed.delta,
+        "crowd": relayed.crowd,
+        "local_epsilon": relayed.local_epsilon,
+        "learner": forecast.pair.learner,
+        "mechanism": forecast.pair.mechanism,
+        "loss": forecast.loss(advice.users),
+        "loss_without": advice.chosen.loss(advice.users),
+    }
+
+
+def _show_relay(advice: Advice, relayed: Relayed) -> None:
+    said = _relay(advice, relayed)
+    show_line("\nWith a relay", style="bold")
+    show_line(
+        f"At central ε = {advice.epsilon:g} (δ = {relayed.delta:g}) with a relay that mixes"
+        f" {relayed.crowd:,} reports: policy loss {said['loss']:.3g} after {advice.users:,} users,"
+        f" {relayed.forecast.pair}, each report ε₀ = {relayed.local_epsilon:g} by itself. Without"
+        f" one, at local ε = {advice.epsilon:g}: {said['loss_without']:.3g}, {advice.chosen.pair}."
+    )
 
 
 def _problem(world: str | None, sizes: dict[str, str | None]) -> Shape | TabularMDP:

@@ -1,0 +1,38 @@
+"""What a relay changes for the same people at the same central ε."""
+
+from __future__ import annotations
+
+import pytest
+
+from ldprl.accounting.shuffling import central_epsilon
+from ldprl.advice.adviser import Advice, advise
+from ldprl.advice.relayed import with_relay
+from ldprl.errors import InputError
+from ldprl.mdp import random_mdp
+from ldprl.mechanisms.catalogue import build_mechanism
+
+MDP = random_mdp(2, 2, 2, 3)
+USERS, CROWD, DELTA = 20_000, 1000, 1e-6
+
+
+@pytest.fixture(scope="module")
+def local() -> Advice:
+    return advise(MDP, USERS, epsilon=0.3, runs=1)
+
+
+def test_reports_behind_a_relay_may_be_less_noisy_and_lose_less(local: Advice) -> None:
+    found = with_relay(MDP, local, CROWD, DELTA)
+    built = build_mechanism(found.forecast.pair.mechanism, MDP.shape, found.local_epsilon)
+    assert found.local_epsilon > 1.0
+    assert central_epsilon(built.blankets(), CROWD, DELTA) <= 0.3 * (1 + 1e-5)
+    assert found.forecast.loss(USERS) < local.chosen.loss(USERS)
+    again = with_relay(MDP, local, CROWD, DELTA)
+    assert again.forecast.losses.tolist() == found.forecast.losses.tolist()
+
+
+def test_bad_crowds_are_refused(local: Advice) -> None:
+    for crowd in (1, USERS + 1):
+        with pytest.raises(InputError, match="crowd"):
+            with_relay(MDP, local, crowd, DELTA)
+    with pytest.raises(InputError, match="delta"):
+        with_relay(MDP, local, CROWD, 0.0)
