@@ -82,7 +82,7 @@ def test_what_is_left_is_told_before_anything_is_paid(ledger: Ledger, clock: Clo
     assert [ledger.left("one", ONE).reports, ledger.left("one", ONE).counted.reports] == [3, 1]
 
 
-def test_a_report_that_nobody_answered_may_still_go_out(ledger: Ledger, clock: Clock) -> None:
+def test_a_report_without_a_verdict_may_still_go_out(ledger: Ledger, clock: Clock) -> None:
     waiting = [pay(ledger, f"{i}") for i in range(4)]
     clock.day = 3650
     assert ledger.left("5", ONE) == dataclasses.replace(ledger.left("5", ONE), reports=0, days=None)

@@ -101,6 +101,24 @@ def test_the_compose_file_is_valid(tmp_path: Path) -> None:
     assert not succeeds(compose, "--file", str(mutant), "config", "--quiet", DATABASE_PASSWORD="x")
 
 
+def test_the_relays_compose_file_is_valid() -> None:
+    document = yaml.safe_load((KIT / "relay.compose.yaml").read_text(encoding="utf-8"))
+    relay = document["services"]["relay"]
+    assert relay["ports"] == ["127.0.0.1:8000:8000"]
+    from typer.main import get_command
+
+    from ldprl.cli.app import app
+
+    name, *options = relay["command"]
+    known = {text for one in get_command(app).commands[name].params for text in one.opts}  # type: ignore[attr-defined]
+    assert {option.partition("=")[0] for option in options} <= known
+    compose = program("docker-compose", "apt-get install docker-compose")
+    check = (compose, "--file", str(KIT / "relay.compose.yaml"), "config", "--quiet")
+    given = {"SERVICE_URL": "https://service.example", "DIGEST": "x", "RELAY_TOKEN": "x"}
+    assert succeeds(*check, **given)
+    assert not succeeds(*check, **given | {"RELAY_TOKEN": ""})
+
+
 def test_the_manifests_are_valid(tmp_path: Path) -> None:
     validate = program("kubernetes-validate", "pip install kubernetes-validate")
     assert succeeds(validate, "--strict", *map(str, MANIFESTS))

@@ -28,7 +28,7 @@ class Left:
         What the reports cost that count now.
     days
         In how many days, if nothing is spent meanwhile, there is room for one: 0 if there is now,
-        None if there never will be, or not before a report is answered.
+        None if there never will be, or not before a report has its verdict.
     """
 
     reports: int

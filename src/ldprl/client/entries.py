@@ -18,7 +18,7 @@ class Entry:
     """One report: paid for, and made unless ``content`` is None.
 
     A ``lost`` one may have been handed out, but its bytes are gone. ``verdict`` is what the service
-    said about it, if it is known, and ``answered`` the number of the moment at which it did.
+    said about it, if it is known, and ``settled`` the number of the moment at which it did.
     """
 
     report_id: str
@@ -27,7 +27,7 @@ class Entry:
     content: bytes | None = None
     lost: bool = False
     verdict: str | None = None
-    answered: int | None = None
+    settled: int | None = None
 
     @property
     def unfinished(self) -> bool:
@@ -80,10 +80,10 @@ class Entries:
         return [one for one in self.all() if self.days_left(one, budget, now) > 0]
 
     def days_left(self, entry: Entry, budget: RollingBudget, now: Moment) -> float:
-        """Return for how many days a report still counts; infinite until it is answered."""
-        if entry.answered is None:
+        """Return for how many days a report still counts; infinite until it has a verdict."""
+        if entry.settled is None:
             return float("inf")
-        return budget.days - age(entry.answered, self.moments, now) / DAY
+        return budget.days - age(entry.settled, self.moments, now) / DAY
 
     def _add(self, line: bytes) -> None:
         try:
@@ -106,9 +106,9 @@ class Entries:
         if moment is not None:
             self.moments.append(moment)
         if entry.verdict is not None:
-            # Answered, so it was handed out, whether or not its bytes can still be read.
+            # It has a verdict, so it was handed out, whether or not its bytes can still be read.
             known = self.by_id.get(entry.report_id, entry)
-            answered = None if moment is None else len(self.moments) - 1
+            settled = None if moment is None else len(self.moments) - 1
             lost = known.content is None
-            entry = replace(known, verdict=entry.verdict, lost=lost, answered=answered)
+            entry = replace(known, verdict=entry.verdict, lost=lost, settled=settled)
         self.by_id[entry.report_id] = entry

@@ -1,10 +1,10 @@
 """Budgets for a stretch of time: "at most ε = 4 a year", in every year, whenever it begins.
 
-A report counts from the moment that it is paid for until ``days`` after the service has answered
-it; one without an answer may still go out, so it counts. Let T be any stretch of ``days``, and R
-the report of T that was paid for last. Every other report that went out within T was paid for
-before R, and was answered no earlier than T begins, so no more than ``days`` before R was paid for:
-all of them were counted when R was admitted. Hence what goes out within T stays within the budget.
+A report counts from the moment that it is paid for until ``days`` after its verdict; one without a
+verdict may still go out, so it counts. Let T be any stretch of ``days``, and R the report of T that
+was paid for last. Every other report that went out within T was paid for before R, and had its
+verdict no earlier than T begins, so no more than ``days`` before R was paid for: all of them were
+counted when R was admitted. Hence what goes out within T stays within the budget.
 
 Clocks are set wrong, and set again. How long ago something happened is the least of what the two
 clocks allow: the wall clock's difference, and the time that has surely passed between the ledger's
