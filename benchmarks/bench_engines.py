@@ -23,8 +23,8 @@ from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
 from ldprl.learning.ucb_vi import UCBVI
 from ldprl.mdp import TabularMDP, random_mdp
-from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.laplace import Laplace
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.simulation.compiled import Engine
 from ldprl.simulation.reference import run_protocol
@@ -45,7 +45,7 @@ def run() -> list[Row]:
 def engine(
     mdp: TabularMDP,
     learner: Learner,
-    mechanism: CountingMechanism,
+    mechanism: Mechanism,
     episodes: int,
     schedule: Schedule = each,
 ) -> Callable[[], float]:

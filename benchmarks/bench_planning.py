@@ -9,10 +9,10 @@ from statistics import median
 import numpy as np
 
 from benchmarks.row import Row
+from ldprl.kernels.values import solve
 from ldprl.learning.ldp_obi import LDPOBI
-from ldprl.learning.planning import optimistic_plan
 from ldprl.mechanisms.laplace import Laplace
-from ldprl.shape import FloatArray, Shape
+from ldprl.shape import Shape
 from ldprl.statistics import Statistics
 
 SHAPE = Shape(states=100, actions=10, horizon=20)
@@ -25,18 +25,14 @@ def run() -> list[Row]:
     rng = np.random.default_rng(0)
     sums = _sums(rng)
     learner = LDPOBI(Laplace(SHAPE, 2.0))
-    found = learner.estimates(sums)
-    width: FloatArray = found.reward_width[0]
+    rewards, moves = sums.rewards / USERS, sums.transitions / USERS
     matrix = rng.random((SHAPE.states * SHAPE.actions, SHAPE.states))
     values = rng.random((SHAPE.states, SHAPE.horizon))
-
-    def bonus(step: int, _: FloatArray) -> FloatArray:
-        return width
 
     sizes = f"S={SHAPE.states}, A={SHAPE.actions}, H={SHAPE.horizon}"
     whole, whole_product = _in_turns(lambda: learner.optimistic(sums), lambda: matrix @ values)
     bare, bare_product = _in_turns(
-        lambda: optimistic_plan(SHAPE, found.rewards, found.counts, found.inverse, bonus),
+        lambda: solve(SHAPE, rewards, moves),
         lambda: matrix @ values,
     )
     product = "BLAS product (SA×S)·(S×H)"

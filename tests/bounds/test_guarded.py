@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from ldprl.learning.confidence import boundary, mixture_rates, transition_set
 
 from ldprl.bounds.guarded import guarded_rate, guarded_upper_bound, rivals_rate, row_noise
 from ldprl.errors import InputError
-from ldprl.learning.confidence import boundary, mixture_rates, transition_set
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.shape import Shape
 

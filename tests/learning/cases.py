@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -73,4 +74,33 @@ def true_sums(shape: Shape, seed: int) -> Statistics:
         reports=np.full(cells, 300),
         squares=rewards.copy(),
         arrivals=rng.integers(0, 300, (shape.horizon, shape.states)).astype(np.float64),
+    )
+
+
+def sums_like(chosen: Mechanism, seed: int, scale: float) -> Statistics:
+    """Return sums with the blocks that ``chosen`` fills: true ones without privacy, else noisy."""
+    empty, rng = chosen.no_statistics(), np.random.default_rng(seed)
+    if chosen.name == "none":
+        return overconfident(true_sums(chosen.shape, seed), scale)
+    sums = noisy_sums(chosen.shape, seed, scale)
+    return replace(
+        sums,
+        squares=None if empty.squares is None else sums.squares,
+        arrivals=None if empty.arrivals is None else rng.normal(50, 80, empty.arrivals.shape),
+        asked=None if empty.asked is None else rng.uniform(0, 1e3, empty.asked.shape),
+        transition_reports=(
+            None
+            if empty.transition_reports is None
+            else rng.uniform(0, 5e3, empty.transition_reports.shape)
+        ),
+    )
+
+
+def overconfident(statistics: Statistics, factor: float) -> Statistics:
+    """Return sums that claim to rest on ``factor`` times as much data: what mutants plan with."""
+    return replace(
+        statistics,
+        rewards=factor * statistics.rewards,
+        visits=factor * statistics.visits,
+        transitions=factor * statistics.transitions,
     )

@@ -9,12 +9,24 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from ldprl.learning.counter_errors import counter_errors
-from ldprl.learning.dp_ucbvi import DPUCBVI, ProjectedCounts, project
+from ldprl.learning.dp_ucbvi import DPUCBVI, ProjectedCounts
+from ldprl.learning.planners.calling import make_plan
+from ldprl.learning.planners.dp_ucbvi import project_row
 from ldprl.shape import FloatArray, Shape
 from tests.learning.cases import NAMES, SHAPES, mechanism, noisy_sums, true_sums
+from tests.learning.optimists import counter_errors
 
 DELTA = 0.05
+
+
+def project(rows: FloatArray, slack: FloatArray) -> FloatArray:
+    """Project each row on its own."""
+    found = np.empty_like(rows)
+    for row, part, result in zip(
+        np.atleast_2d(rows), np.atleast_1d(slack), np.atleast_2d(found), strict=True
+    ):
+        project_row(row, float(part), result)
+    return found
 
 
 def least_distance(row: FloatArray, slack: float) -> float:
@@ -154,6 +166,8 @@ def test_the_late_term_shrinks_below_its_cap_when_steps_are_counted_apart() -> N
     few, many = (
         replace(noisy_sums(shape, 3), visits=np.full((2, 2, 2), count)) for count in (1e3, 1e13)
     )
-    capped, shrunk = (learner._uncertainty(s, learner.projected(s), 1) for s in (few, many))
-    assert capped.tolist() == [4.0, 4.0]
-    assert (shrunk < 1e-1).all()
+    planners = [learner.planner(sums, np.random.default_rng(0)) for sums in (few, many)]
+    for planner, sums in zip(planners, (few, many), strict=True):
+        make_plan(planner, sums, learner.room(sums), np.random.default_rng(0), [])
+    assert planners[0].unsure[2:].tolist() == [4.0, 4.0]
+    assert (planners[1].unsure[2:] < 1e-1).all()

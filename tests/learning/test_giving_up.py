@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from ldprl import Shape, SubsetSelection, random_mdp
-from ldprl.learning.confidence import boundary, mixture_rates
-from ldprl.learning.extended import extended_plan
+from ldprl.learning.planners.confidence import boundary, mixture_rates
 from ldprl.mdp.evaluation import optimum
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, Policy
+from tests.learning.boxes import extended_plan
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 2.0, 8.0])
@@ -58,9 +58,7 @@ def shortfalls(share: float) -> FloatArray:
             for sign in (-1, 1)
         ]
         reward_low, reward_high, low, high = box
-        policy, _, _ = extended_plan(
-            4, reward_high[None], low[None], high[None], rewards[None], moves[None], False
-        )
+        policy, _, _ = extended_plan(mdp.shape, reward_high, low, high, rewards, moves)
         best = optimum(mdp)
         played = np.take_along_axis(best.action_values, policy[..., None], axis=2)[..., 0]
         spent = widths(mdp, reward_high - reward_low, high - low, policy)[:-1]

@@ -17,6 +17,7 @@ from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.statistics import Statistics
 from tests.learning.cases import NAMES, PAPERS, SHAPES, mechanism, noisy_sums, true_sums
+from tests.learning.optimists import estimates
 
 Errors = Callable[[float, float], tuple[float, float, float, float]]
 Cell = tuple[int, int, int]
@@ -108,7 +109,7 @@ def plan_by_hand(
 
 def assert_equals_hand(sums: Statistics, learner: LDPOBI, errors: Errors) -> None:
     r, wr, p, wp = by_hand(sums, errors)
-    found = learner.estimates(sums)
+    found = estimates(learner, sums)
     for cell in r:
         assert found.rewards[cell] == pytest.approx(r[cell], rel=1e-12)
         assert found.reward_width[cell] == pytest.approx(wr[cell], rel=1e-12)
@@ -151,7 +152,7 @@ def test_the_last_step_has_no_transition_bonus_unless_printed() -> None:
     )  # fmt: skip
     sound = LDPOBI(mechanism("none", shape))
     paper = LDPOBI(mechanism("none", shape, "paper"))
-    width_of_moves = paper.estimates(many).transition_width[0]
+    width_of_moves = estimates(paper, many).transition_width[0]
     best = (np.arange(2), sound.optimistic(many)[0][-1])
     gap = paper.optimistic(many)[1][-2] - sound.optimistic(many)[1][-2]
     assert (gap >= width_of_moves[best] - 1e-12).all()
@@ -161,7 +162,7 @@ def test_the_last_step_has_no_transition_bonus_unless_printed() -> None:
 def test_nothing_known_is_infinitely_uncertain() -> None:
     shape = Shape(2, 2, 3)
     learner = LDPOBI(mechanism("none", shape))
-    found = learner.estimates(learner.mechanism.no_statistics())
+    found = estimates(learner, learner.mechanism.no_statistics())
     assert np.isinf(found.reward_width).all()
     assert np.isinf(found.transition_width).all()
     assert not found.rewards.any()
@@ -230,7 +231,7 @@ def test_any_sums_give_a_policy_and_values(
     assert ((policy >= 0) & (policy < shape.actions)).all()
     assert np.isfinite(values).all()
     assert (values <= np.arange(shape.horizon, -1, -1)[:, None]).all()
-    found = LDPOBI(mechanism(name, shape, constants)).estimates(sums)
+    found = estimates(LDPOBI(mechanism(name, shape, constants)), sums)
     for array in (found.rewards, found.transitions):
         assert np.isfinite(array).all()
     for widths in (found.reward_width, found.transition_width):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from ldprl.learning.ldp_obi import LDPOBI, Estimates
+from ldprl.assignment import Assignment, Plan
+from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mdp import TabularMDP, optimum
 from ldprl.mechanisms.mechanism import Mechanism
@@ -16,7 +15,7 @@ from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
 from ldprl.simulation.schedule import Growth
 from ldprl.statistics import Statistics
-from tests.learning.cases import NAMES, mechanism
+from tests.learning.cases import NAMES, mechanism, overconfident
 from tests.statistical.checks import TYPE_I, at_most
 
 DELTA = 0.1
@@ -25,22 +24,23 @@ USERS = 10**6
 
 
 class NarrowOBI(LDPOBI):
-    """A mutant: its confidence widths are a twentieth of what they should be."""
+    """A mutant: its confidence widths are at most a twentieth of what they should be."""
 
-    def estimates(self, statistics: Statistics) -> Estimates:
-        found = super().estimates(statistics)
-        return replace(
-            found,
-            reward_width=found.reward_width / 20,
-            transition_width=found.transition_width / 20,
-        )
+    def optimistic(self, statistics: Statistics) -> tuple[Policy, FloatArray]:
+        return super().optimistic(overconfident(statistics, 400.0))
+
+    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
+        return (Assignment(self.optimistic(statistics)[0]),)
 
 
 class GreedyUCBVI(UCBVI):
-    """A mutant: no bonus where anything is known."""
+    """A mutant: next to no bonus where anything is known."""
 
-    def _log_term(self, statistics: Statistics) -> float:
-        return 0.0
+    def optimistic(self, statistics: Statistics) -> tuple[Policy, FloatArray]:
+        return super().optimistic(overconfident(statistics, 1e12))
+
+    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
+        return (Assignment(self.optimistic(statistics)[0]),)
 
 
 def problem(seed: int) -> TabularMDP:

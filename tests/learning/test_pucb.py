@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
 from ldprl.catalogue import LEARNERS, build
 from ldprl.errors import InputError
+from ldprl.learning.planners import pucb
 from ldprl.learning.pucb import PUCB
 from ldprl.mdp import random_mdp
 from ldprl.shape import Shape
@@ -18,6 +21,12 @@ from tests.learning.cases import SHAPES, noisy_sums, true_sums
 
 DELTA = 0.05
 EPISODES = 10**4
+jit: Any = numba.njit
+
+
+@jit
+def confidence(count: float, error: float, log_term: float) -> tuple[float, float, float]:
+    return pucb._confidence(count, error, log_term)
 
 
 @pytest.mark.parametrize("scale", [1e3, 1e6])
@@ -53,14 +62,16 @@ def test_values_are_those_of_the_formula(shape: Shape, scale: float) -> None:
 
 def test_with_equal_counts_the_bonus_is_the_printed_one() -> None:
     learner = PUCB(Shape(3, 2, 4), 1.0, EPISODES)
-    count, sampling, noise = learner._confidence(np.array([1e6, 100.0, -1e6]), 100.0)
-    assert count.tolist() == [1e6, 1.0, 1.0]
-    assert sampling[0] == pytest.approx(math.sqrt(2 * learner.log_term / (1e6 - 100)))
-    assert noise[0] == pytest.approx(3e-4 + 2e-8)
-    assert np.isinf(sampling[1:]).all()
+    count, sampling, noise = confidence(1e6, 100.0, learner.log_term)
+    assert count == 1e6
+    assert sampling == pytest.approx(math.sqrt(2 * learner.log_term / (1e6 - 100)))
+    assert noise == pytest.approx(3e-4 + 2e-8)
+    for unknown in (100.0, -1e6):
+        count, sampling, noise = confidence(unknown, 100.0, learner.log_term)
+        assert (count, sampling, noise) == (1.0, math.inf, 0.0)
 
 
-def test_the_plan_hangs_on_the_sums_and_the_seed_alone() -> None:
+def test_the_plan_depends_on_the_sums_and_the_seed_alone() -> None:
     shape = Shape(3, 2, 4)
     learner, sums = PUCB(shape, 1e3, EPISODES), true_sums(shape, 2)
     sums = Statistics(**{**vars(sums), "visits": 50 * sums.visits, "rewards": 30 * sums.visits})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ldprl.assignment import Assignment, Plan
 from ldprl.learning.dp_ucbvi import DPUCBVI
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.private_ucb_vi import PrivateUCBVI
@@ -15,11 +16,12 @@ from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.shuffled_batches import ShuffledBatches
-from ldprl.shape import Shape
+from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
 from ldprl.simulation.schedule import Growth
 from ldprl.statistics import Statistics
+from tests.learning.cases import overconfident
 from tests.learning.test_optimism import problem
 from tests.statistical.checks import TYPE_I, at_most
 
@@ -52,18 +54,21 @@ def _is_optimistic(learner: Rival, chosen: Mechanism, run: int) -> bool:
 
 
 class NarrowUCBVI(PrivateUCBVI):
-    """A mutant: no width for sampling."""
+    """A mutant: its widths are at most a twentieth of what they should be."""
 
-    def _width(self, statistics: Statistics) -> float:
-        return 0.0
+    def optimistic(self, statistics: Statistics) -> tuple[Policy, FloatArray]:
+        return super().optimistic(overconfident(statistics, 400.0))
+
+    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
+        return (Assignment(self.optimistic(statistics)[0]),)
 
 
 class CarelessCounters(TreeCounters):
     """A mutant: claims a hundredth of the error that its noise has."""
 
-    def errors(self, statistics: Statistics, failure: float) -> tuple[float, float]:
-        cell, row = super().errors(statistics, failure)
-        return cell / 100, row / 100
+    def error_numbers(self, failure: float) -> FloatArray:
+        scale, t = super().error_numbers(failure)
+        return np.array([scale / 100, t])
 
 
 @pytest.mark.parametrize("name", ["laplace", "subset-selection"])

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ldprl.kernels import draws, generator
 from ldprl.mechanisms.gaussian import gaussian_table
 from ldprl.shape import Array, FloatArray
-from ldprl.simulation.kernels import draws, generator
 from tests.statistical.checks import TYPE_I, fit, together
 
 jit: Any = numba.njit
@@ -169,6 +169,19 @@ def test_logarithm_is_that_of_the_library() -> None:
     found = np.empty_like(values)
     logs(values, found)
     np.testing.assert_allclose(found, np.log(values), rtol=4e-16, atol=1e-16)
+
+
+@jit
+def exponentials(values: FloatArray, out: FloatArray) -> None:
+    for i in range(values.size):
+        out[i] = generator.exp_of(values[i])
+
+
+def test_exponential_is_that_of_the_library() -> None:
+    values = np.concatenate([np.random.default_rng(0).uniform(-700, 700, 10**5), [0.0, 1e-300]])
+    found = np.empty_like(values)
+    exponentials(values, found)
+    np.testing.assert_allclose(found, np.exp(values), rtol=1e-15)
 
 
 def test_a_sum_of_discrete_gaussians_is_one() -> None:

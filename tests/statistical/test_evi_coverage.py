@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from ldprl import LDPEVI, Mechanism, Shape, SubsetSelection, TabularMDP, random_mdp, riverswim
-from ldprl.learning.confidence import mixture_rates
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
-from ldprl.mechanisms.rows import RowLaw
+from ldprl.mechanisms.rows import RowLaw, RowLaws
 from ldprl.mechanisms.subset_selection import LAYOUTS
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
@@ -64,8 +63,7 @@ class Narrow(LDPEVI):
     def __init__(self, mechanism: Mechanism) -> None:
         super().__init__(mechanism, failure_probability=FAILURE)
         laws = narrow(mechanism.row_laws.rewards), narrow(mechanism.row_laws.transitions)
-        self._laws = laws[0].numbers(), laws[1].numbers()
-        self._rates = mixture_rates(laws[0]), mixture_rates(laws[1])
+        self._laws = RowLaws(*laws)
 
 
 def covered(learner: LDPEVI, sums: Statistics, mdp: TabularMDP) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
-import numba as nb
+import numba
 import numpy as np
 import pytest
 from scipy import stats
 
 from ldprl import TabularMDP
+from ldprl.kernels.subsets import hypergeometric, subset_tally, tally_of_law
 from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
 from ldprl.questions.joint import Joint
@@ -18,12 +20,13 @@ from ldprl.questions.matter import Matter
 from ldprl.questions.partition import Partition
 from ldprl.questions.reward import Reward
 from ldprl.questions.transition import Transition
-from ldprl.shape import Array, IntArray
-from ldprl.simulation.kernels.subsets import hypergeometric, subset_tally
+from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.reference import live
 from ldprl.simulation.world import Totals, draw_totals
 from tests.mechanisms.subsets import chance_of, subsets
 from tests.statistical.checks import TYPE_I, fit, same_law, together
+
+jit: Any = numba.njit
 
 
 def oracle_of(items: int, size: int, epsilon: str = "1.3") -> SubsetOracle:
@@ -75,7 +78,7 @@ def test_a_batch_has_the_law_of_its_users(size: int) -> None:
     users = ITEMS.sum()
     rng = np.random.default_rng(size)
     keep, chance = float(oracle.keep), float(oracle.chance)
-    batch = np.array([subset_tally(rng, ITEMS, size, keep) for _ in range(REPEATS)])
+    batch = np.array([subset_tally(ITEMS, size, keep, rng) for _ in range(REPEATS)])
     assert np.all(batch.sum(axis=1) == users * size)
     single = one_by_one(oracle, ITEMS, REPEATS, seed=size)
     assert all_and_pairs(batch, single) > TYPE_I
@@ -84,11 +87,52 @@ def test_a_batch_has_the_law_of_its_users(size: int) -> None:
     assert all_and_pairs(mutant, single) < TYPE_I
 
 
-@nb.njit(cache=True)
+@jit
+def _law_tallies(
+    law: FloatArray, users: float, size: int, keep: float, room: FloatArray, streams: Array,
+    tallies: FloatArray,
+) -> None:  # fmt: skip
+    for i in range(tallies.shape[0]):
+        given = law.copy()
+        tally_of_law(given, users, size, keep, room, tallies[i], streams[0], streams[1])
+
+
+@pytest.mark.parametrize("users", [1, 9, 400])
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_a_batch_of_users_whose_items_have_a_law(size: int, users: int) -> None:
+    """Two-sample χ² on cells and pairs, type-I error 1e-6; another law of items is rejected.
+
+    A few users are drawn one by one, many are walked through the items together.
+    """
+    oracle, repeats = oracle_of(7, size), 3_000
+    law = np.array([0.3, 0.0, 0.15, 0.05, 0.2, 0.3, 0.0])
+    rng = np.random.default_rng(users)
+    streams = rng.integers(0, 2**64, (2, 4), dtype=np.uint64)
+    keep = float(oracle.keep)
+    found, other = np.zeros((repeats, 7)), np.zeros((repeats, 7))
+    _law_tallies(law, float(users), size, keep, np.zeros(20), streams, found)
+    _law_tallies(law[::-1].copy(), float(users), size, keep, np.zeros(20), streams, other)
+    held = rng.multinomial(users, law, repeats)
+    source = SeededSourceForTests(size)
+    single = np.zeros((repeats, 7), dtype=np.int64)
+    for item in range(7):
+        reports = oracle.draw_many(item, int(held[:, item].sum()), source)
+        owners = np.repeat(np.arange(repeats), held[:, item])
+        np.add.at(single, owners, reports)
+    assert np.all(found.sum(axis=1) == users * size)
+    assert all_and_pairs(found, single) > TYPE_I
+    assert all_and_pairs(other, single) < TYPE_I
+
+
+@jit
+def _hypergeometric(good: float, bad: float, sample: float, stream: Array, draws: IntArray) -> None:
+    for i in range(draws.size):
+        draws[i] = hypergeometric(good, bad, sample, stream)
+
+
 def _many(rng: np.random.Generator, good: int, bad: int, sample: int, count: int) -> IntArray:
-    draws = np.empty(count, dtype=np.int64)
-    for i in range(count):
-        draws[i] = hypergeometric(rng, good, bad, sample)
+    draws, stream = np.empty(count, dtype=np.int64), rng.integers(0, 2**64, 4, dtype=np.uint64)
+    _hypergeometric(float(good), float(bad), float(sample), stream, draws)
     return draws
 
 

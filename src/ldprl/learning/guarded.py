@@ -95,7 +95,7 @@ class LDPEVIGuarded(LDPEVI):
 
     def start_box(self, statistics: Statistics) -> tuple[FloatArray, FloatArray]:
         """Return bounds of the start law that hold at all times, from reports about step 0."""
-        from ldprl.learning.confidence import boundary
+        from ldprl.learning.planners.confidence import boundary
 
         states = statistics.shape.states
         low, high = np.zeros(states), np.ones(states)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from ldprl.assignment import Assignment
 from ldprl.errors import InputError, probability, whole_number
-from ldprl.learning.learner import Learner
-from ldprl.learning.posterior import Posterior
+from ldprl.learning.posterior import PosteriorLearner
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.statistics import Statistics
 
 
-class LDPPSRL(Learner):
+class LDPPSRL(PosteriorLearner):
     """PSRL with a prior inflated so that the noise of K reports keeps the posterior proper.
 
     α₀ = c_{K,3}, λ₀ = ν₀ = c, β₀ = 5c with c = max{c_{K,1}, c_{K,2}}, and μ₀ = 0, with the
     mechanism's own c's at failure probability δ; for the paper's Laplace noise (8H/ε, four blocks,
     c_{K,1} = c_{K,2}) these are the values it prints. ``sound`` takes c_{K,4} for the prior of a
-    single transition. Nothing starts below 1. Whatever the noise does,
-    parameters are held above zero. No regret bound is known.
+    single transition. Nothing starts below 1. Whatever the noise does, parameters are held above
+    zero. β̃ = β₀ + ½(R̃₂ − R̃²/(λ₀ + Ñ^r)); as printed its last term lacks a factor λ₀, which
+    μ₀ = 0 hides. No regret bound is known.
 
     Parameters
     ----------
@@ -54,26 +52,7 @@ class LDPPSRL(Learner):
         self.inflation = max(widest, 1.0)
         self.dirichlet = max(float(move_law(last, failure)), 1.0)
 
-    def plan(self, statistics: Statistics, rng: np.random.Generator) -> tuple[Assignment, ...]:
-        """Return the policy of one draw for all of the next users."""
-        policy = self.posterior(statistics).draw_policy(statistics.shape, rng)
-        return (Assignment(policy),)
+    def _sampling(self, sampler: Any) -> Any:
+        from ldprl.learning.planners.posterior import LDPPSRLPlanner
 
-    def posterior(self, statistics: Statistics) -> Posterior:
-        """Return the guarded posterior (the perturbed updates of appendix G, at μ₀ = 0).
-
-        β̃ = β₀ + ½(R̃₂ − R̃²/(λ₀ + Ñ^r)); as printed its last term lacks a factor λ₀, which μ₀ = 0
-        hides.
-        """
-        squares = statistics.squares
-        if squares is None:
-            raise InputError("squares", None, "statistics with sums of squared rewards")
-        prior = self.inflation
-        scale = np.maximum(prior + statistics.visits, 1e-8)
-        return Posterior(
-            mean=statistics.rewards / scale,
-            precision_scale=scale,
-            shape=prior + statistics.visits / 2,
-            rate=5 * prior + (squares - statistics.rewards**2 / scale) / 2,
-            dirichlet=self.dirichlet + statistics.transitions,
-        ).guarded()
+        return LDPPSRLPlanner(sampler, self.inflation, self.dirichlet)

@@ -7,29 +7,15 @@ users different draws, so that one bad draw does not cost a whole batch. No regr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ldprl.assignment import Plan
 from ldprl.errors import whole_number
-from ldprl.learning.learner import Learner
-from ldprl.learning.planning import plan
-from ldprl.learning.questions import (
-    expected_shares,
-    exploring_share,
-    row_needs,
-    with_questions,
-)
+from ldprl.learning.learner import CompiledLearner
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.mechanisms.rows import RowLaw
-from ldprl.shape import FloatArray, Policy
+from ldprl.shape import FloatArray
 from ldprl.statistics import Statistics
-
-_CALM = 0.7
-"""Draws scatter this much of the belief's spread: half the exploring for little more risk."""
-_PRIOR_PRECISION = 4.0
-"""A mean reward or a probability is 1/2 ± 1/2 before anything is known."""
-
 
 FORECAST_DRAWS = 4
 """Draws in a plan of a forecast, where a service takes 16."""
@@ -44,19 +30,8 @@ class Belief:
     moves: FloatArray
     move_spread: FloatArray
 
-    def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw a model around the means; rewards only upwards, rows made distributions.
 
-        Rewards below their mean would keep doubting what is known to be good (optimistic Thompson
-        sampling, May et al. 2012).
-        """
-        lift = np.maximum(rng.standard_normal(self.rewards.shape), 0.0)
-        rewards = self.rewards + _CALM * self.reward_spread * lift
-        moves = self.moves + _CALM * self.move_spread * rng.standard_normal(self.moves.shape)
-        return np.clip(rewards, 0.0, 1.0), _distributions(moves)
-
-
-class LDPTS(Learner):
+class LDPTS(CompiledLearner):
     """Plays the best policies of models drawn from what the sums leave possible.
 
     At the true θ the functional value − θ·visits has mean 0 and a known variance V, so
@@ -90,85 +65,62 @@ class LDPTS(Learner):
 
     def belief(self, statistics: Statistics) -> Belief:
         """Return mean and spread of every parameter, given the sums."""
-        rewards, reward_spread = _normal(
-            statistics.rewards,
-            statistics.visits,
-            np.asarray(statistics.reports, dtype=np.float64),
-            self._laws.rewards,
-            0.5,
-        )
-        moves, move_spread = _normal(
-            statistics.transitions,
-            statistics.departures[..., None],
-            np.asarray(statistics.move_reports, dtype=np.float64)[..., None],
-            self._laws.transitions,
-            1 / statistics.shape.states,
-        )
-        return Belief(np.clip(rewards, 0, 1), reward_spread, _distributions(moves), move_spread)
+        from ldprl.kernels.arrays import sums_of
+        from ldprl.learning.planners.ldp_ts import look
 
-    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
-        """Return the policies of the draws, each with the questions that promise most.
+        planner = self.planner(statistics, np.random.default_rng(0))
+        look(planner, sums_of(statistics))
+        cells, rows = statistics.rewards.shape, statistics.transitions.shape
+        found = planner.belief
+        return Belief(
+            found.rewards.reshape(cells),
+            found.reward_spread.reshape(cells),
+            found.moves.reshape(rows),
+            found.move_spread.reshape(rows),
+        )
 
-        Draws that agree on the policy are one; what the limit on exploring leaves over plays the
-        best policy of the mean model.
-        """
+    def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
+        """Return the compiled planner."""
+        from ldprl.kernels.arrays import sizes_of
+        from ldprl.kernels.generator import LANES
+        from ldprl.learning.planners.ldp_ts import Beliefs, LDPTSPlanner
+        from ldprl.learning.planners.optimism import values_for
+        from ldprl.learning.planners.questions import asker_for
+
         shape = statistics.shape
-        belief = self.belief(statistics)
-        greedy = plan(shape, belief.rewards, belief.moves)
-        width = _move_width(statistics, belief)
+        sizes, places = sizes_of(shape), shape.horizon * shape.states
+        rows = (sizes.leading, sizes.states)
+        # Normal draws come in pairs from two halves of whole lanes.
+        normals = -(-self.draws * (sizes.cells + sizes.leading * sizes.states) // (2 * LANES))
+        normals *= 2 * LANES
+        return LDPTSPlanner(
+            sizes=sizes,
+            reward_law=self._laws.rewards.numbers(),
+            move_law=self._laws.transitions.numbers(),
+            belief=Beliefs(
+                np.zeros(sizes.cells), np.zeros(sizes.cells), np.zeros(rows), np.zeros(rows)
+            ),
+            widest=np.zeros(sizes.leading),
+            rewards=np.zeros(sizes.cells),
+            moves=np.zeros(rows),
+            values=values_for(shape),
+            greedy=np.zeros(places, dtype=np.int64),
+            drawn=np.zeros((self.draws, places), dtype=np.int64),
+            counts=np.zeros(self.draws, dtype=np.int64),
+            tried=np.zeros(sizes.cells, dtype=np.int64),
+            asker=asker_for(self.mechanism),
+            lanes=np.zeros((4, LANES), dtype=np.uint64),
+            words=np.zeros(normals, dtype=np.uint64),
+            normals=np.zeros(normals),
+        )
 
-        def serve(policy: Policy, share: float) -> tuple[Plan, float]:
-            shares = expected_shares(statistics, policy, belief.moves)
-            needs = row_needs(statistics, policy, shares, belief.reward_spread, width)
-            part = share * exploring_share(statistics, needs, policy, greedy)
-            asked = with_questions(
-                self.mechanism, statistics, needs, policy, greedy, shares, belief.moves, part, rng
-            )
-            return asked, part
+    def room(self, statistics: Statistics) -> Any:
+        """Return room for the policy of every draw, and the greedy one, with their questions."""
+        from ldprl.kernels.arrays import draft_for
+        from ldprl.learning.planners.questions import MOST_QUESTIONS
 
-        drawn = np.stack([plan(shape, *belief.draw(rng)) for _ in range(self.draws)])
-        policies, counts = np.unique(drawn, axis=0, return_counts=True)
-        result: Plan = ()
-        left = 1.0
-        for policy, count in zip(policies, counts.tolist(), strict=True):
-            if not np.array_equal(policy, greedy):
-                asked, part = serve(policy, count / self.draws)
-                result += asked
-                left -= part
-        return result + serve(greedy, left)[0] if left > 0 else result
+        most = (self.draws + 1) * (MOST_QUESTIONS + 1)
+        return draft_for(statistics.shape, most, self.mechanism.answers)
 
-
-def _move_width(statistics: Statistics, belief: Belief) -> FloatArray:
-    """Return how much a transition's uncertainty can change: at most the reward still to come."""
-    shape = statistics.shape
-    width = np.zeros((shape.horizon, shape.states, shape.actions))
-    for h in range(shape.horizon - 1):
-        width[h] = (shape.horizon - 1 - h) * belief.move_spread[shape.model_of(h)].max(axis=-1)
-    return width
-
-
-def _normal(
-    values: FloatArray, visits: FloatArray, reports: FloatArray, law: RowLaw, prior: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return mean and standard deviation of θ given value ≈ θ·visits."""
-    count = np.maximum(visits, 0.0)
-    plain = np.divide(values, count, out=np.full(values.shape, prior), where=count > 0)
-    theta = (np.clip(plain, 0, 1) * count + 2 * prior) / (count + 2)
-    outside, inside = _at(law.outside, theta), _at(law.inside, theta)
-    variance = reports * outside + count * np.maximum(inside - outside, 0.0)
-    precision = np.divide(count**2, variance, out=np.zeros_like(theta), where=variance > 0)
-    total = precision + _PRIOR_PRECISION
-    return (precision * plain + _PRIOR_PRECISION * prior) / total, 1 / np.sqrt(total)
-
-
-def _at(quadratic: tuple[float, float, float], theta: FloatArray) -> FloatArray:
-    result: FloatArray = quadratic[0] + theta * (quadratic[1] + theta * quadratic[2])
-    return np.maximum(result, 0.0)
-
-
-def _distributions(rows: FloatArray) -> FloatArray:
-    """Return the nearest distributions in Euclidean distance, row by row."""
-    ordered = -np.sort(-rows, axis=-1)
-    excess = (np.cumsum(ordered, axis=-1) - 1) / np.arange(1, rows.shape[-1] + 1)
-    kept = np.count_nonzero(ordered > excess, axis=-1, keepdims=True)
-    return np.maximum(rows - np.take_along_axis(excess, kept - 1, axis=-1), 0.0)
+    def _questions(self) -> list[Any]:
+        return self.mechanism.questions()

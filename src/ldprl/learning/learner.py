@@ -7,17 +7,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ldprl.assignment import Assignment, Plan, check_plan
+from ldprl.assignment import Plan, check_plan
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.naming import Named, built_from
+from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 
 
 class Learner(Named, ABC):
     """Turns :class:`~ldprl.statistics.Statistics` into assignments for the next users.
 
-    What it hands out is a function of the sums (and of ``rng`` where it samples), so a service
-    can restart at any time and go on with the same plan.
+    A plan is a function of the sums (and of ``rng`` where the learner samples), so a service can
+    restart at any time and go on with the same plan.
     """
 
     private: ClassVar[bool] = True
@@ -50,14 +51,72 @@ class Learner(Named, ABC):
         """Return a version whose plans take less time, where forecasts need one."""
         return self
 
+    compiles: ClassVar[bool] = False
+    """Whether :meth:`planner` does what :meth:`plan` does: not where a class has a plan() of its
+    own and inherits the planner. A learner that does not compile is simulated in Python."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.compiles = "planner" in vars(cls) or (cls.compiles and "plan" not in vars(cls))
+
     @property
     def joint_epsilon(self) -> float | None:
         """ε of joint differential privacy, for learners that need central trust."""
         return None
 
     @abstractmethod
-    def plan(self, statistics: Statistics, rng: np.random.Generator) -> tuple[Assignment, ...]:
+    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
         """Return the assignments of the next users, with the share of users for each."""
+
+    def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
+        """Return the compiled planner for sums with the blocks of ``statistics``, if there is one.
+
+        It is a named tuple with a method ``plan(sums, stream, draft)`` that numba can compile; see
+        :mod:`ldprl.learning.planners`.
+        """
+        return None
+
+    def room(self, statistics: Statistics) -> Any:
+        """Return the :class:`~ldprl.kernels.arrays.Draft` that the compiled planner writes to."""
+        from ldprl.kernels.arrays import draft_for
+
+        return draft_for(statistics.shape, 1)
+
+
+class CompiledLearner(Learner):
+    """A learner that plans with its compiled planner, wherever it is asked to plan."""
+
+    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
+        """Return what the compiled planner makes of the sums."""
+        from ldprl.learning.planners.calling import make_plan
+
+        planner = self.planner(statistics, rng)
+        return make_plan(planner, statistics, self.room(statistics), rng, self._questions())
+
+    def _questions(self) -> list[Any]:
+        """Return the questions that a plan may ask, in the order of the mechanism."""
+        return []
+
+
+class OptimisticLearner(CompiledLearner):
+    """A learner whose plan is one policy, found by optimistic value iteration."""
+
+    def optimistic(self, statistics: Statistics) -> tuple[Policy, FloatArray]:
+        """Return the optimistic policy and values of shape (H + 1, S)."""
+        from ldprl.learning.planners.calling import make_plan
+
+        planner = self._optimist(statistics)
+        room, rng = self.room(statistics), np.random.default_rng(0)
+        (assignment,) = make_plan(planner, statistics, room, rng, [])
+        return assignment.policy, planner.values.reshape(-1, statistics.shape.states)
+
+    def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
+        """Return the compiled planner for sums with the blocks of ``statistics``."""
+        return self._optimist(statistics)
+
+    @abstractmethod
+    def _optimist(self, statistics: Statistics) -> Any:
+        """Return a planner that uses no chance and keeps the values it has found."""
 
 
 def next_plan(

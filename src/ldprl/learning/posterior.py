@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ldprl.learning.planning import plan
+from ldprl.errors import InputError
+from ldprl.learning.learner import CompiledLearner
 from ldprl.shape import FloatArray, Policy, Shape
-
-_LEAST = 1e-8
-"""Noise can push a posterior's parameters below zero, where no distribution lives."""
+from ldprl.statistics import Statistics
 
 
 @dataclass(frozen=True)
@@ -26,23 +27,48 @@ class Posterior:
     rate: FloatArray
     dirichlet: FloatArray
 
-    def guarded(self) -> Posterior:
-        """Return the posterior with every positive parameter held above zero."""
-        return Posterior(
-            self.mean,
-            np.maximum(self.precision_scale, _LEAST),
-            np.maximum(self.shape, _LEAST),
-            np.maximum(self.rate, _LEAST),
-            np.maximum(self.dirichlet, _LEAST),
-        )
-
     def draw_policy(self, problem: Shape, rng: np.random.Generator) -> Policy:
         """Draw a model and return its optimal policy (posterior sampling)."""
-        precision = rng.gamma(self.shape) / self.rate
-        spread = 1 / np.sqrt(np.maximum(self.precision_scale * precision, _LEAST**2))
-        rewards = self.mean + spread * rng.standard_normal(self.mean.shape)
-        weights = rng.gamma(self.dirichlet)
-        totals = weights.sum(axis=-1, keepdims=True)
-        uniform = 1 / problem.states
-        transitions = np.where(totals > 0, weights / np.where(totals > 0, totals, 1), uniform)
-        return plan(problem, rewards, transitions)
+        from ldprl.kernels.arrays import draft_for
+        from ldprl.learning.planners.calling import stream_of
+        from ldprl.learning.planners.posterior import draw, sampler_for
+
+        sampler, draft = sampler_for(problem), draft_for(problem, 1)
+        parts = (self.mean, self.precision_scale, self.shape, self.rate, self.dirichlet)
+        for room, part in zip(sampler.posterior, parts, strict=True):
+            room[...] = np.reshape(part, room.shape)
+        draw(sampler, stream_of(rng), draft)
+        policy: Policy = draft.policies[0].reshape(problem.horizon, problem.states)
+        return policy
+
+
+class PosteriorLearner(CompiledLearner):
+    """A learner that plays the policy of one draw from a posterior."""
+
+    def posterior(self, statistics: Statistics) -> Posterior:
+        """Return the posterior given the sums."""
+        from ldprl.kernels.arrays import sums_of
+        from ldprl.learning.planners.posterior import look
+
+        planner = self.planner(statistics, np.random.default_rng(0))
+        look(planner, sums_of(statistics))
+        found, cells = planner.sampler.posterior, statistics.rewards.shape
+        return Posterior(
+            found.mean.reshape(cells),
+            found.precision_scale.reshape(cells),
+            found.shape.reshape(cells),
+            found.rate.reshape(cells),
+            found.dirichlet.reshape(statistics.transitions.shape),
+        )
+
+    def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
+        """Return the compiled planner."""
+        from ldprl.learning.planners.posterior import sampler_for
+
+        if statistics.squares is None:
+            raise InputError("squares", None, "statistics with sums of squared rewards")
+        return self._sampling(sampler_for(statistics.shape))
+
+    @abstractmethod
+    def _sampling(self, sampler: Any) -> Any:
+        """Return the planner that works in ``sampler``."""

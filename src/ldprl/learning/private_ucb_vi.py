@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-import numpy as np
-
-from ldprl.assignment import Assignment
 from ldprl.errors import probability
-from ldprl.learning.counter_errors import counter_errors
-from ldprl.learning.learner import Learner
-from ldprl.learning.planning import optimistic_plan
+from ldprl.learning.learner import OptimisticLearner
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 
 
-class PrivateUCBVI(Learner):
+class PrivateOptimist(OptimisticLearner):
+    """A learner that reads the mechanism's error laws: what the rivals of LDP-OBI share.
+
+    Parameters
+    ----------
+    mechanism
+        The randomizer that made the reports.
+    failure_probability
+        δ: a plan fails to be optimistic with at most this probability, at all times together.
+    """
+
+    private = True
+
+    def __init__(self, mechanism: Mechanism, *, failure_probability: float = 0.1) -> None:
+        self.mechanism = mechanism
+        self.failure = probability("failure_probability", failure_probability, zero=False)
+
+    def _parts(self, statistics: Statistics) -> tuple[Any, ...]:
+        """Return sizes, room for values, and the laws as numbers."""
+        from ldprl.kernels.arrays import sizes_of
+        from ldprl.learning.planners.errors import law_numbers
+        from ldprl.learning.planners.optimism import values_for
+
+        laws = law_numbers(self.mechanism.error_laws, self.failure)
+        return sizes_of(statistics.shape), values_for(statistics.shape), laws
+
+
+class PrivateUCBVI(PrivateOptimist):
     """Optimistic value iteration on private counts, with a bonus for (p̃ − p)ᵀV* alone.
 
     With E₁, E₂, E₃ the errors of visits, rewards and transitions, M = (Ñ + E₁) ∨ 1 and
@@ -39,13 +61,6 @@ class PrivateUCBVI(Learner):
     the number of steps so far; nothing follows the last step. Their published code (Laplace
     noise of scale 1/ε whatever H, shared between cells, and a bonus of fixed constants) is
     neither private as claimed nor this bonus, and nothing of it is used.
-
-    Parameters
-    ----------
-    mechanism
-        The randomizer that made the reports.
-    failure_probability
-        δ: a plan fails to be optimistic with at most this probability, at all times together.
     """
 
     name = "private-ucb-vi"
@@ -54,37 +69,12 @@ class PrivateUCBVI(Learner):
     promise = "regret bound in its own paper; optimism tested here"
     forecast_with = ("laplace",)
     summary = "Private-UCB-VI of Chowdhury & Zhou (2021), with any mechanism"
-    private = True
 
-    def __init__(self, mechanism: Mechanism, *, failure_probability: float = 0.1) -> None:
-        self.mechanism = mechanism
-        self.failure = probability("failure_probability", failure_probability, zero=False)
+    def _optimist(self, statistics: Statistics) -> Any:
+        from ldprl.learning.planners.optimism import bench_for
+        from ldprl.learning.planners.private_ucb_vi import PrivateUCBVIPlanner
 
-    def plan(self, statistics: Statistics, rng: np.random.Generator) -> tuple[Assignment, ...]:
-        """Return the optimistic policy for all of the next users."""
-        return (Assignment(self.optimistic(statistics)[0]),)
-
-    def optimistic(self, statistics: Statistics) -> tuple[Policy, FloatArray]:
-        """Return the optimistic policy and values of shape (H + 1, S)."""
         shape = statistics.shape
-        errors = counter_errors(self.mechanism.error_laws, statistics, self.failure)
-        width = self._width(statistics)
-        count = np.maximum(statistics.visits + errors.visits, 1.0)
-        reward_width = width / np.sqrt(count) + (3 * errors.visits + errors.rewards) / count
-        leaving = np.maximum(statistics.departures + errors.departures, 1.0)
-        excess = shape.states * errors.transitions + 2 * errors.departures
-        move_width = shape.horizon * (width / np.sqrt(leaving) + excess / leaving)
-
-        def bonus(step: int, _: FloatArray) -> FloatArray:
-            model = shape.model_of(step)
-            follows = step + 1 < shape.horizon
-            return np.asarray(reward_width[model] + (move_width[model] if follows else 0.0))
-
-        return optimistic_plan(
-            shape, statistics.rewards / count, statistics.transitions, 1 / leaving, bonus
-        )
-
-    def _width(self, statistics: Statistics) -> float:
-        shape = statistics.shape
-        steps = (statistics.users + 1) * shape.horizon
-        return math.sqrt(2 * math.log(4 * shape.states * shape.actions * steps / self.failure))
+        log_constant = math.log(4 * shape.states * shape.actions * shape.horizon / self.failure)
+        sizes, values, laws = self._parts(statistics)
+        return PrivateUCBVIPlanner(sizes, values, bench_for(shape), laws, log_constant)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from ldprl.assignment import Assignment
 from ldprl.errors import probability
-from ldprl.learning.learner import Learner
-from ldprl.learning.planning import optimistic_plan
+from ldprl.learning.learner import OptimisticLearner
 from ldprl.learning.tree_counters import TreeCounters
-from ldprl.shape import FloatArray, Policy, Shape
+from ldprl.shape import Shape
 from ldprl.statistics import Statistics
 
 
-class PUCB(Learner):
+class PUCB(OptimisticLearner):
     """Optimism as in UBEV, on sums that the *service* makes private: users trust it with the truth.
 
     With E the error of the tree counters, β' = δ/(4SAH) and Ñ ≥ 2E,
@@ -63,34 +62,26 @@ class PUCB(Learner):
         """ε of all releases together."""
         return self.counters.epsilon
 
-    def plan(self, statistics: Statistics, rng: np.random.Generator) -> tuple[Assignment, ...]:
-        """Return the optimistic policy, a function of the sums and of the *seed* of ``rng``."""
-        return (Assignment(self.optimistic(self.counters.release(statistics, rng))[0]),)
+    def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
+        """Return the compiled planner; its noise is a function of the *seed* of ``rng``."""
+        from ldprl.kernels.arrays import sums_of
+        from ldprl.learning.planners.pucb import ReleasingPlanner
 
-    def optimistic(self, released: Statistics) -> tuple[Policy, FloatArray]:
-        """Return the optimistic policy and values of shape (H + 1, S) from *released* sums."""
-        shape = released.shape
-        error, row_error = self.counters.errors(released, self.failure / 2)
-        count, sampling, noise = self._confidence(released.visits, error)
-        reward_width = sampling + noise
-        leaving, sampling, noise = self._confidence(released.departures, row_error)
-        move_width = shape.horizon * (sampling + shape.states * noise)
-
-        def bonus(step: int, _: FloatArray) -> FloatArray:
-            model = shape.model_of(step)
-            follows = step + 1 < shape.horizon
-            return np.asarray(reward_width[model] + (move_width[model] if follows else 0.0))
-
-        return optimistic_plan(
-            shape, released.rewards / count, released.transitions, 1 / leaving, bonus
+        return ReleasingPlanner(
+            self._optimist(statistics), self.counters.noise(rng), sums_of(statistics)
         )
 
-    def _confidence(
-        self, counts: FloatArray, error: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the counts to divide by, φ and ψ; both are infinite where nothing is known."""
-        known = (counts > 0) & (counts >= 2 * error)
-        count = np.where(known, counts, 1.0)
-        sampling = np.sqrt(2 * self.log_term / np.maximum(count - error, 1.0))
-        noise = 3 * error / count + 2 * (error / count) ** 2
-        return count, np.where(known, sampling, np.inf), np.where(known, noise, 0.0)
+    def _optimist(self, statistics: Statistics) -> Any:
+        """Return the planner of sums that have been *released*."""
+        from ldprl.kernels.arrays import sizes_of
+        from ldprl.learning.planners.optimism import bench_for, values_for
+        from ldprl.learning.planners.pucb import PUCBPlanner
+
+        shape = statistics.shape
+        return PUCBPlanner(
+            sizes_of(shape),
+            values_for(shape),
+            bench_for(shape),
+            self.log_term,
+            self.counters.error_numbers(self.failure / 2),
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -66,27 +67,40 @@ class TreeCounters:
 
     def node_noise(self, level: int, index: int, rng: np.random.Generator) -> FloatArray:
         """Return the noise of users ``index``·2^``level`` and the 2^``level`` − 1 after them."""
+        from ldprl.learning.planners.pucb import add_node_noise
+
+        drawn = np.zeros(self.layout.length)
+        add_node_noise(self.noise(rng), level, index, len(drawn), drawn)
+        return drawn
+
+    def noise(self, rng: np.random.Generator) -> Any:
+        """Return the noise of all nodes for compiled code: a function of the *seed* of ``rng``."""
+        from ldprl.learning.planners.pucb import TreeNoise
+
         seed = rng.bit_generator.seed_seq
         if not isinstance(seed, SeedSequence):
             raise InputError("rng", rng, "a generator with a seed, such as default_rng gives")
-        key = (*seed.spawn_key, _STREAM, level, index)
-        own = np.random.default_rng(SeedSequence(seed.entropy, spawn_key=key))
-        return own.laplace(scale=self.scale, size=self.layout.length)
+        own = SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _STREAM))
+        return TreeNoise(own.generate_state(4, np.uint64), self.scale, np.zeros(4, dtype=np.uint64))
+
+    def error_numbers(self, failure: float) -> FloatArray:
+        """Return (b, t) with t = ln(2·(counters + rows)·K/δ), for compiled code."""
+        sums = self.layout.length + self.layout.shape.cells
+        return np.array([self.scale, math.log(2 * sums * self.episodes / failure)])
 
     def errors(self, statistics: Statistics, failure: float) -> tuple[float, float]:
         """Return bounds for every counter and for every row of transitions, at all times together.
 
-        m draws of Laplace noise are sub-gamma: with t = ln(2·(counters + rows)·K/δ) their sum is
+        m draws of Laplace noise are sub-gamma: with t as in :meth:`error_numbers` their sum is
         below 2b√(mt) + bt, and that of a row below 2b√(mSt) + bt.
         """
         states = self.layout.shape.states
         draws = len(nodes(self._users(statistics)))
         if draws == 0:
             return 0.0, 0.0
-        sums = self.layout.length + self.layout.shape.cells
-        t = math.log(2 * sums * self.episodes / failure)
+        scale, t = self.error_numbers(failure)
         cell, row = (2 * math.sqrt(draws * terms * t) + t for terms in (1, states))
-        return self.scale * cell, self.scale * row
+        return float(scale * cell), float(scale * row)
 
     def _users(self, statistics: Statistics) -> int:
         if statistics.users > self.episodes:

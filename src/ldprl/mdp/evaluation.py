@@ -25,25 +25,20 @@ def optimum(mdp: TabularMDP) -> Optimum:
     The paper's section 2 prints the maximum inside the expectation; it belongs into
     V*_h(s) = max_a Q*_h(s,a).
     """
-    shape = mdp.shape
-    values = np.zeros((shape.horizon + 1, shape.states))
-    action_values = np.empty((shape.horizon, shape.states, shape.actions))
-    for step in reversed(range(shape.horizon)):
-        action_values[step] = mdp.step_rewards[step] + mdp.step_transitions[step] @ values[step + 1]
-        values[step] = action_values[step].max(axis=1)
-    return Optimum(values, action_values, action_values.argmax(axis=2))
+    policy, values = _solve(mdp)
+    after = np.einsum("hsat,ht->hsa", mdp.step_transitions, values[1:])
+    return Optimum(values, mdp.step_rewards + after, policy)
 
 
 def policy_values(mdp: TabularMDP, policy: Policy) -> FloatArray:
     """Return V^π of shape (H+1, S) for a deterministic policy."""
-    policy = check_policy("policy", policy, mdp.shape)
-    states = np.arange(mdp.shape.states)
-    values = np.zeros((mdp.horizon + 1, mdp.shape.states))
-    rewards, transitions = mdp.step_rewards, mdp.step_transitions
-    for step in reversed(range(mdp.horizon)):
-        chosen = transitions[step][states, policy[step]]
-        values[step] = rewards[step][states, policy[step]] + chosen @ values[step + 1]
-    return values
+    return _solve(mdp, check_policy("policy", policy, mdp.shape))[1]
+
+
+def _solve(mdp: TabularMDP, policy: Policy | None = None) -> tuple[Policy, FloatArray]:
+    from ldprl.kernels.values import solve
+
+    return solve(mdp.shape, mdp.rewards, mdp.transitions, policy)
 
 
 def occupancy(mdp: TabularMDP, policy: Policy) -> FloatArray:

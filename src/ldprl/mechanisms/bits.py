@@ -140,3 +140,9 @@ class BitMechanism(CountingMechanism):
         """Return (tally − users·bits·q)/(1 − 2q)."""
         result: FloatArray = (tally - users * self.bits * self.flip) * self.gain
         return result
+
+    def noise(self) -> Any:
+        """Return the noise for compiled code."""
+        from ldprl.kernels.noise import bit_noise
+
+        return bit_noise(self.layout, self.bits, self.flip, self.gain)

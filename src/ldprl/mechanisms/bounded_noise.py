@@ -179,6 +179,15 @@ class BoundedNoise(CountingMechanism):
             squares[...] = "rewards"
         return [(names == block, table) for block, table in self.tables.items()]
 
+    def noise(self) -> Any:
+        """Return the noise for compiled code."""
+        from ldprl.kernels.noise import table_noise
+
+        parts = self._parts()
+        table = sum(i * chosen.astype(np.int64) for i, (chosen, _) in enumerate(parts))
+        tables = [table for _, table in parts]
+        return table_noise(self.layout, tables, np.asarray(table), [0.0] * len(tables))
+
 
 def _weights(radius: float, grid: int) -> FloatArray:
     """Return exp(e − exp(R²/(R² − η²))) at η = i/grid, |i| < R·grid: 1 in the middle."""

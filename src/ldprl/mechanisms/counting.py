@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -75,6 +75,19 @@ class CountingMechanism(Mechanism):
     @abstractmethod
     def sample_counts(self, counts: Array, users: int, rng: np.random.Generator) -> Array:
         """Draw the sum of ``users`` reports whose true counters sum to ``counts``."""
+
+    def noise(self) -> Any:
+        """Return the noise of :mod:`ldprl.kernels.noise` that compiled code draws, if any."""
+        return None
+
+    def channel(self) -> Any:
+        """Return the channel that puts :meth:`noise` on the counters."""
+        noise = self.noise()
+        if noise is None:
+            return None
+        from ldprl.kernels.counting import counting_channel
+
+        return counting_channel(self.layout, noise, policy_aware=self.policy_aware)
 
     def counts_log_likelihood(self, reports: Array, counts: Array) -> FloatArray | None:
         """Return ln P(report | counts) of each report, up to a constant, if it is known."""

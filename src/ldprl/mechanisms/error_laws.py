@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ldprl.shape import FloatArray, Shape
+
+
+def error_bound(
+    count: float, t: float, root: float, linear: float, power: float, floor: float
+) -> float:
+    """Return max{floor, root·√(count·t) + linear·t, power·t^{3/2}}, of numbers or of arrays.
+
+    Learners compile it, so that the formula stands in one place.
+    """
+    bound = root * np.sqrt(count * t) + linear * t
+    largest: float = np.maximum(np.maximum(bound, power * t * np.sqrt(t)), floor)
+    return largest
 
 
 @dataclass(frozen=True)
@@ -27,12 +40,9 @@ class ErrorLaw:
 
     def __call__(self, episode: ArrayLike, failure: ArrayLike) -> FloatArray:
         """Evaluate c_k at k = ``episode`` for the failure probability δ = ``failure``."""
-        t = np.log(self.union / np.asarray(failure, dtype=np.float64))
-        count = np.asarray(episode, dtype=np.float64) - self.lag
-        bound = self.root * np.sqrt(count * t) + self.linear * t
-        if self.power:
-            bound = np.maximum(bound, self.power * t**1.5)
-        return np.maximum(bound, self.floor)
+        t: Any = np.log(self.union / np.asarray(failure, dtype=np.float64))
+        count: Any = np.asarray(episode, dtype=np.float64) - self.lag
+        return np.asarray(error_bound(count, t, self.root, self.linear, self.power, self.floor))
 
 
 @dataclass(frozen=True)

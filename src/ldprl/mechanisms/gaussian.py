@@ -162,6 +162,17 @@ class Gaussian(CountingMechanism):
                 result[chosen] += gaussian_table(variance).sample_sum(users, size, rng)
         return result
 
+    def noise(self) -> Any:
+        """Return the noise for compiled code."""
+        from ldprl.kernels.noise import GaussianNoise, table_noise
+
+        if self.constants == "paper":
+            return GaussianNoise(self.layout.length, self.sigma)
+        units, table = np.unique(self.layout.units(), return_inverse=True)
+        variances = [self.variance * int(unit) ** 2 for unit in units]
+        wide = [float(one) if one >= _WIDE**2 else 0.0 for one in variances]
+        return table_noise(self.layout, [gaussian_table(one) for one in variances], table, wide)
+
 
 def _one_gaussian(variance: float, size: int, rng: np.random.Generator) -> IntArray:
     """Draw ``size`` integers x with P(x) ∝ e^{−x²/(2·variance)}, by rejection.

@@ -136,3 +136,11 @@ class Laplace(CountingMechanism):
         success = -np.expm1(-1 / (float(self.scale) * self.layout.units()))
         up = rng.negative_binomial(users, success)
         return counts + up - rng.negative_binomial(users, success)
+
+    def noise(self) -> Any:
+        """Return the noise for compiled code."""
+        from ldprl.kernels.noise import LaplaceNoise, discrete_laplace_noise
+
+        if self.constants == "paper":
+            return LaplaceNoise(self.layout.length, float(self.scale))
+        return discrete_laplace_noise(self.layout, float(self.scale))

@@ -52,6 +52,12 @@ class PrivacyWarning(UserWarning):
     """The paper's constants are in use where they do not give the privacy that they claim."""
 
 
+_SIMULATED = frozenset(
+    ("privatize", "privatize_counts", "sample_tally", "sample_counts", "decode", "decode_counts")
+)
+_COMPILED = frozenset(("channel", "noise"))
+
+
 class Mechanism(Named, ABC):
     """A local randomizer with its parameters.
 
@@ -75,6 +81,14 @@ class Mechanism(Named, ABC):
     """Rewards are rounded at random to multiples of 1/resolution; None keeps them real."""
     answers: int = 1
     """How many questions a user answers, about as many steps, if the mechanism asks any."""
+    compiles: ClassVar[bool] = False
+    """Whether :meth:`channel` does what the other methods do: not where a class changes one of
+    these and inherits the channel. A mechanism that does not compile is simulated in Python."""
+
+    def __init_subclass__(cls, **how: Any) -> None:
+        super().__init_subclass__(**how)
+        own = vars(cls).keys()
+        cls.compiles = bool(own & _COMPILED) or (cls.compiles and not own & _SIMULATED)
 
     @classmethod
     def build(
@@ -193,6 +207,14 @@ class Mechanism(Named, ABC):
     def questions(self) -> list[tuple[Matter, int]]:
         """Return the matters, each with a step, that this mechanism can ask; most ask none."""
         return []
+
+    def channel(self) -> Any:
+        """Return what the compiled simulation needs of this mechanism, if it can be compiled.
+
+        It is a named tuple with a method ``gather`` that numba can compile; see
+        :mod:`ldprl.kernels`.
+        """
+        return None
 
     def privatize_many(
         self, trajectory: Trajectory, assignment: Assignment, count: int, source: RandomSource

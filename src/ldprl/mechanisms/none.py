@@ -79,6 +79,12 @@ class NoPrivacy(CountingMechanism):
         """Return the summed counters unchanged."""
         return counts
 
+    def noise(self) -> Any:
+        """Return no noise, for compiled code."""
+        from ldprl.kernels.noise import NoNoise
+
+        return NoNoise(0)
+
     def privatize(
         self, trajectory: Trajectory, assignment: Assignment, source: RandomSource
     ) -> Array:

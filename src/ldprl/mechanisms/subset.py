@@ -95,10 +95,9 @@ class SubsetOracle:
     def sample_tally(self, held: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw how often each item is in the reports of users who hold ``held``, exactly."""
         # Compiled code, for simulation: a client that draws one report never loads it.
-        from ldprl.simulation.kernels.subsets import subset_tally
+        from ldprl.kernels.subsets import subset_tally
 
-        tally: IntArray = subset_tally(rng, held, self.size, float(self.keep))
-        return tally
+        return subset_tally(held, self.size, float(self.keep), rng)
 
     def log_likelihood(self, reports: Array, item: int) -> FloatArray:
         """Return ln P(report | item), up to a constant."""

@@ -12,9 +12,12 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from ldprl.accounting.blanket import Blanket, together
+from ldprl.assignment import Assignment
 from ldprl.errors import InputError, one_of, positive, whole_number
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
@@ -118,6 +121,23 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
             together([self.oracle_for(each).blanket() for each in asked])
             for asked in combinations_with_replacement(items, self.answers)
         ]
+
+    def channel(self) -> Any:
+        """Return the answers to every question for compiled code, and who is asked by default."""
+        from ldprl.kernels.asking import asking_channel
+
+        states, asked = self.shape.states, self.questions()
+        parts = []
+        for what, step in asked:
+            bits, targets = 2 if what.tells_reward else 1, states if what.tells_next else 1
+            if what.outcomes(states) != bits * targets:
+                return None
+            parts.append((step, bits, targets, self.oracle(what)))
+        default = self.ask((Assignment(np.zeros((self.shape.horizon, states), dtype=np.int64)),))
+        order = [[asked.index((q.what, q.step)) for q in one.questions] for one in default]
+        return asking_channel(
+            self.shape, parts, np.array([one.share for one in default]), np.array(order)
+        )
 
     @property
     def error_laws(self) -> ErrorLaws:

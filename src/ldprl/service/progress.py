@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldprl.learning.ldp_ts import Belief
-from ldprl.learning.planning import plan
-from ldprl.learning.questions import expected_shares
+from ldprl.learning.planning import expected_shares, plan
 from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.statistics import Statistics
 

@@ -1,48 +1,49 @@
-"""The loop in compiled code, for the catalogue's mechanisms and learners."""
+"""The loop in compiled code, for learners and mechanisms that answer with compiled parts."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
 
 from ldprl.errors import InputError
-from ldprl.learning.ldp_obi import LDPOBI
-from ldprl.learning.ldp_psrl import LDPPSRL
 from ldprl.learning.learner import Learner
-from ldprl.learning.psrl import PSRL
-from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.mechanisms.bounded_noise import BoundedNoise
-from ldprl.mechanisms.counting import CountingMechanism
-from ldprl.mechanisms.gaussian import Gaussian
-from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.mechanisms.none import NoPrivacy
-from ldprl.mechanisms.randomized_response import RandomizedResponse
-from ldprl.mechanisms.shuffle import Shuffle
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation.schedule import Growth, Schedule, each
 from ldprl.simulation.seeds import Seeds
 from ldprl.statistics import Statistics
 
-_MECHANISMS = (NoPrivacy, Laplace, Gaussian, RandomizedResponse, BoundedNoise, Shuffle)
-_LEARNERS = (LDPOBI, LDPPSRL, UCBVI, UCBVIBernstein, PSRL)
 _EXACT = 2**53
 """Counters are doubles: whole numbers below this lose nothing."""
-_PLANS_AHEAD = 256
 _STEPS_A_CALL = 2**25
+"""Operations between two calls back to Python, where progress is shown and Ctrl-C is handled."""
 
 
-def can_compile(learner: Learner, mechanism: Mechanism, schedule: Schedule) -> bool:
-    """Whether the compiled engines know these; a class of one's own they do not."""
-    return (
-        type(mechanism) in _MECHANISMS
-        and type(learner) in _LEARNERS
-        and (type(mechanism) is NoPrivacy or learner.private)
-        and (schedule is each or isinstance(schedule, Growth))
-        and find_spec("numba") is not None
-    )
+def engine_for(
+    mdp: TabularMDP,
+    learner: Learner,
+    mechanism: Mechanism,
+    points: IntArray,
+    schedule: Schedule,
+    seeds: Seeds,
+) -> Engine | None:
+    """Return a compiled loop, or None where learner, mechanism or schedule has no compiled part."""
+    known = schedule is each or isinstance(schedule, Growth)
+    if not (known and learner.compiles and mechanism.compiles) or find_spec("numba") is None:
+        return None
+    statistics = mechanism.no_statistics()
+    # Sums that this learner cannot use are refused here.
+    learner.planner(statistics, np.random.default_rng(0))
+    if mechanism.channel() is None or not (
+        learner.private or mechanism.guarantee.epsilon == np.inf
+    ):
+        return None
+    return Engine(mdp, learner, mechanism, points, schedule, seeds)
 
 
 class Engine:
@@ -55,23 +56,19 @@ class Engine:
         self,
         mdp: TabularMDP,
         learner: Learner,
-        mechanism: CountingMechanism,
+        mechanism: Mechanism,
         points: IntArray,
         schedule: Schedule,
         seeds: Seeds,
     ) -> None:
         started = time.perf_counter()
-        from ldprl.simulation.kernels import mechanisms, setup
-
         shape = mdp.shape
-        most = _EXACT // (shape.horizon * (mechanism.layout.resolution or 1))
+        most = _EXACT // (shape.horizon * (mechanism.resolution or 1))
         if points[-1] > most:
             raise InputError("episodes", int(points[-1]), f"at most {most}, to count exactly")
-        self._learner, self._mechanism, self._points = learner, mechanism, points
-        self._growth = schedule.factor if isinstance(schedule, Growth) else None
-        self._world = setup.world_of(mdp, mechanism)
-        self._noise = mechanisms.noise_of(mechanism)
-        self._decoding = mechanisms.decoding_of(mechanism)
+        self._mdp, self._learner, self._mechanism = mdp, learner, mechanism
+        self._points, self._empty = points, mechanism.no_statistics()
+        self._growth = schedule.factor if isinstance(schedule, Growth) else 0.0
         self._chunk = max(1, _STEPS_A_CALL // (shape.states**2 * shape.actions * shape.horizon))
         self.run(seeds, lambda users: None, until=0)
         self.compile_seconds = time.perf_counter() - started
@@ -83,23 +80,35 @@ class Engine:
 
         Safe to call from several threads.
         """
-        from ldprl.simulation import kernels
-        from ldprl.simulation.kernels import setup
+        from ldprl.kernels.arrays import statistics_of, sums_of
+        from ldprl.kernels.compiling import entry_for
+        from ldprl.simulation import loops
+        from ldprl.simulation.population import population_of
 
-        ahead = _PLANS_AHEAD if self._growth is None else 1
-        learner = setup.learner_of(self._learner, self._mechanism, ahead)
-        run = setup.run_of(self._mechanism, self._points, seeds, self._noise.draws_each)
-        given = (self._world, self._noise, learner, run)
+        channel: Any = self._mechanism.channel()
+        population = population_of(
+            self._mdp, self._mechanism.resolution, squares=self._empty.squares is not None
+        )
+        planner = self._learner.planner(self._empty, np.random.default_rng(seeds.own))
+        draws = getattr(getattr(channel, "noise", None), "draws_each", None)
+        run = loops.run_of(
+            sums_of(self._empty), self._learner.room(self._empty), self._points, seeds.world,
+            seeds.own, draws or 0,
+        )  # fmt: skip
+        growth = entry_for(loops.growth, (channel, planner))
+        each_user = entry_for(loops.each, (channel, planner))
+        batches = self._growth > 0 or draws is None
         users, last = 0, int(self._points[-1]) if until is None else until
         while True:
-            # Between calls progress is told, and Ctrl-C is heard.
-            if self._growth is None:
-                kernels.each(*given, min(users + self._chunk, last))
+            # Between calls progress is shown, and Ctrl-C is handled.
+            end = min(2 * users + 1 if self._growth else users + self._chunk, last)
+            if batches:
+                growth(population, channel, planner, run, end, self._growth)
             else:
-                kernels.growth(*given, min(2 * users + 1, last), self._growth)
-            users = int(run.clock[0])
+                each_user(population, channel, planner, run, end)
+            users = int(run.sums.users[0])
             if users >= last:
                 break
             progress(users)
         progress(users)
-        return run.curve, setup.statistics_of(run, self._mechanism, self._decoding)
+        return run.curve, statistics_of(run.sums, self._empty)

@@ -1,4 +1,4 @@
-"""Simulate many users: one door, and behind it the compiled engines and the readable one."""
+"""Simulate many users, in compiled code where learner and mechanism have it, else in Python."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ import numpy as np
 from ldprl.errors import InputError, one_of, whole_number
 from ldprl.learning.learner import Learner
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation import interpreted
-from ldprl.simulation.compiled import Engine, can_compile
+from ldprl.simulation.compiled import engine_for
 from ldprl.simulation.regret import checkpoints
 from ldprl.simulation.schedule import Schedule, schedule_from
 from ldprl.simulation.seeds import seeds_of
@@ -95,11 +94,11 @@ def simulate(
         Threads that share the runs. The result does not depend on it.
     common_random_numbers
         Whether users of every learner and mechanism live in the same world: what happens by chance
-        then hangs on (seed, run, user) alone, which makes differences between learners stand out.
+        then depends on (seed, run, user) alone, which makes differences between learners stand out.
     engine
-        ``"compiled"`` knows the catalogue's mechanisms and learners under ``each`` and ``growth``,
-        ``"interpreted"`` knows all; ``"auto"`` takes the compiled one where it can. The two draw
-        different numbers from the same laws.
+        ``"compiled"`` needs a learner with a planner, a mechanism with a channel, and ``each`` or
+        ``growth``: all of the catalogue's have them. ``"interpreted"`` takes any. ``"auto"`` takes
+        the compiled one where it can. The two draw different numbers from the same laws.
     status
         Called with a line that says what is going on when it may take seconds: compiling.
     """
@@ -114,18 +113,14 @@ def simulate(
     seeds = [
         seeds_of(seed, run, learner, mechanism, common=common_random_numbers) for run in range(runs)
     ]
-    known = can_compile(learner, mechanism, schedule)
-    if engine == "compiled" and not known:
-        expected = "'auto': the catalogue's own mechanisms and learners, 'each' or 'growth:G'"
-        raise InputError("engine", engine, expected)
     compiled = None
-    if known and engine != "interpreted":
-        assert isinstance(mechanism, CountingMechanism)
-        # The readable twin refuses sums that this learner cannot use.
-        learner.plan(mechanism.no_statistics(), np.random.default_rng(0))
+    if engine != "interpreted":
         if status is not None:
             status(f"compiling {learner.name} with {mechanism.name}")
-        compiled = Engine(mdp, learner, mechanism, points, schedule, seeds[0])
+        compiled = engine_for(mdp, learner, mechanism, points, schedule, seeds[0])
+    if engine == "compiled" and compiled is None:
+        expected = "'auto' with a learner or a mechanism of one's own that has no compiled part"
+        raise InputError("engine", engine, expected)
 
     def one_run(run: int) -> tuple[FloatArray, Statistics]:
         def tell(users: int) -> None:

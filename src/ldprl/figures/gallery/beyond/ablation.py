@@ -34,7 +34,6 @@ from ldprl.figures.settings import EPSILONS, Settings
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
-from ldprl.learning.questions import with_questions
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.subset_selection import SubsetSelection
@@ -70,23 +69,13 @@ class Unasked(SubsetSelection):
 class AllExplore(LDPEVI):
     """As many explore as optimism asks for: all, wherever it and the greedy policy differ."""
 
-    turns_greedy = True
-
-    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
-        """Return the optimistic policy for everybody."""
-        model = self.plausible(statistics)
-        optimistic, greedy, extra = self.policies(model)
-        needs, shares = self._needs(statistics, model, optimistic, extra)
-        then = greedy if self.turns_greedy else optimistic
-        return with_questions(
-            self.mechanism, statistics, needs, optimistic, then, shares, model.moves, 1.0, rng
-        )
+    _limited = False
 
 
 class AllExploreOn(AllExplore):
     """All explore, and go on exploring after the step that they are asked about."""
 
-    turns_greedy = False
+    _turning = False
 
 
 class OneWay(LDPEVI):

@@ -1,0 +1,135 @@
+"""The backward value recursion: Q from the values of the next step, the best action, its value.
+
+Planning, optimism, extended value iteration, posterior sampling and the evaluation of a policy
+differ in what a cell is worth, which a model's method ``worth`` says, and in whether the policy is
+chosen or given.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ldprl.kernels.arrays import Sizes, sizes_of
+from ldprl.kernels.compiling import entry, kernel, method, spliced
+from ldprl.shape import FloatArray, IntArray, Policy, Shape
+
+FREE, GIVEN = -1.0, np.inf
+"""How much better an action must be to take the place of the one in the policy: any action may
+(``FREE``), or none (``GIVEN``: the policy is evaluated)."""
+_EQUAL = 1e-12
+"""Actions whose values differ by less are equal, and the first is taken: rounding must not matter.
+"""
+
+worth = method("worth")
+"""worth(model, cell, step, after): Q of a cell, given the values of the next step."""
+ready = method("ready")
+"""ready(model, step, after): called once a step before any ``worth``."""
+
+
+@kernel
+def expected(row: FloatArray, values: FloatArray) -> float:
+    """Return Σ row·values."""
+    total = 0.0
+    for target in range(row.size):
+        total += row[target] * values[target]
+    return total
+
+
+class PointModel(NamedTuple):
+    """A model as it stands: mean rewards, and transitions with a row for each leading cell."""
+
+    sizes: Sizes
+    rewards: FloatArray
+    transitions: FloatArray
+
+    def ready(self, step: int, after: FloatArray) -> None:
+        """Do nothing."""
+
+    def worth(self, cell: int, step: int, after: FloatArray) -> float:
+        """Return r(s, a) + Σ p(s'|s, a)·V(s')."""
+        total: float = self.rewards[cell]
+        if step + 1 < self.sizes.horizon:
+            total += expected(self.transitions[cell], after)
+        return total
+
+
+@spliced
+def backward(
+    model: Any,
+    sizes: Sizes,
+    values: FloatArray,
+    policy: IntArray,
+    loyalty: float,
+    capped: bool,
+) -> bool:
+    """Write V_h(s) at h·S + s of ``values`` and the policy; return whether the policy changed.
+
+    An action replaces the one that stands in ``policy`` only if it is better by more than
+    ``loyalty``; see ``FREE`` and ``GIVEN``. With ``capped``, V_h is at most H − h (from 0).
+    """
+    states, actions, horizon, changed = sizes.states, sizes.actions, sizes.horizon, False
+    for state in range(states):
+        values[horizon * states + state] = 0
+    for step in range(horizon - 1, -1, -1):
+        after = values[(step + 1) * states : (step + 2) * states]
+        most = float(horizon - step) if capped else np.inf
+        ready(model, step, after)
+        for state in range(states):
+            place = step * states + state
+            first = step * sizes.stride + state * actions
+            best, chosen = -np.inf, 0
+            if loyalty >= 0:
+                chosen = policy[place]
+                best = worth(model, first + chosen, step, after)
+            if loyalty < GIVEN:
+                margin = max(loyalty, _EQUAL)
+                for action in range(actions):
+                    total = worth(model, first + action, step, after)
+                    if total > best + margin:
+                        best, chosen = total, action
+            values[place] = min(best, most)
+            if policy[place] != chosen:
+                policy[place] = chosen
+                changed = True
+    return changed
+
+
+@entry
+def _solve(model: PointModel, values: FloatArray, policy: IntArray, loyalty: float) -> None:
+    backward(model, model.sizes, values, policy, loyalty, False)
+
+
+def solve(
+    shape: Shape, rewards: FloatArray, transitions: FloatArray, policy: Policy | None = None
+) -> tuple[Policy, FloatArray]:
+    """Return the optimal policy of a model and V*, or a given policy and V^π.
+
+    Parameters
+    ----------
+    shape
+        Sizes of the problem.
+    rewards, transitions
+        Of shapes (models, S, A) and (transition models, S, A, S).
+    policy
+        The policy to evaluate; without one the optimal policy is found.
+
+    Returns
+    -------
+    policy, values
+        Of shapes (H, S) and (H + 1, S).
+    """
+    sizes = sizes_of(shape)
+    model = PointModel(
+        sizes,
+        # Copies: compiled code would be specialised to arrays that cannot be written to.
+        np.array(rewards, dtype=np.float64).ravel(),
+        np.array(transitions, dtype=np.float64).reshape(-1, shape.states),
+    )
+    values = np.empty((shape.horizon + 1, shape.states))
+    table = np.zeros((shape.horizon, shape.states), dtype=np.int64)
+    if policy is not None:
+        table[:] = policy
+    _solve(model, values.ravel(), table.ravel(), FREE if policy is None else GIVEN)
+    return table, values

@@ -1,0 +1,48 @@
+"""Call a compiled planner from Python: statistics in, assignments out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ldprl.assignment import Assignment, Plan
+from ldprl.kernels.arrays import Draft, Sums, sums_of
+from ldprl.kernels.compiling import entry, entry_for, method
+from ldprl.questions.question import Question
+from ldprl.shape import Array
+from ldprl.statistics import Statistics
+
+plan = method("plan")
+"""plan(planner, sums, stream, draft): write the plan that these sums lead to."""
+
+
+@entry
+def _plan(planner: Any, sums: Sums, stream: Array, draft: Draft) -> None:
+    plan(planner, sums, stream, draft)
+
+
+def make_plan(
+    planner: Any,
+    statistics: Statistics,
+    draft: Draft,
+    rng: np.random.Generator,
+    questions: Sequence[Any],
+) -> Plan:
+    """Return what ``planner`` makes of the sums; ``questions`` are those that a plan may ask."""
+    entry_for(_plan, (planner,))(planner, sums_of(statistics), stream_of(rng), draft)
+    shape, result = statistics.shape, []
+    for i in range(int(draft.used[0])):
+        asked = tuple(
+            Question(*questions[draft.questions[i, j]], draft.weights[i, j].copy())
+            for j in range(draft.asked[i])
+        )
+        policy = draft.policies[i].reshape(shape.horizon, shape.states).copy()
+        result.append(Assignment(policy, float(draft.shares[i]), asked))
+    return tuple(result)
+
+
+def stream_of(rng: np.random.Generator) -> Array:
+    """Return a random stream for kernels, seeded from ``rng``."""
+    return rng.integers(0, 2**64, 4, dtype=np.uint64)

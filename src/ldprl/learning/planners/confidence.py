@@ -1,0 +1,213 @@
+"""Time-uniform confidence sets for rewards and transitions, from one martingale for each row.
+
+``law`` is :meth:`RowLaw.numbers`. ``growth`` is room for ψ(λ_j) of all rates and, behind them, the
+range that they were computed for.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ldprl.kernels.compiling import entry, kernel, spliced
+from ldprl.kernels.generator import exp_of
+from ldprl.mechanisms.rows import RowLaw
+from ldprl.shape import FloatArray
+
+_COMPONENTS = 36
+_RATIO = 1.6
+_ROUNDS = 3
+_PRECISION = 1e-6
+"""Newton's method stops at a step below this share of the boundary, always above the root."""
+_OUTSIDE, _INSIDE, _UP, _DOWN = 0, 3, 6, 8
+_ROW_OUTSIDE, _ROW_INSIDE, _ROW_DOWN, _MOST_VISITS, _TAIL = 10, 11, 12, 13, 14
+"""Where the parts of a law begin in its numbers."""
+
+
+def mixture_rates(law: RowLaw) -> FloatArray:
+    """Return the λ_j = λ₀·1.6^{−j}, j < 36, over which the boundary mixes.
+
+    They are fixed in advance; λ₀ = 20/c for the largest range c, or just inside a sub-gamma tail.
+    """
+    largest = max(law.up[0], sum(law.up), law.down[0], sum(law.down), law.row_down)
+    fastest = 0.9 / law.tail if law.tail else 20 / largest
+    return fastest * _RATIO ** -np.arange(_COMPONENTS, dtype=np.float64)
+
+
+def growth_room() -> FloatArray:
+    """Return room for ψ(λ_j), as the other functions want it."""
+    return np.full(_COMPONENTS + 1, -1.0)
+
+
+def boundary(
+    variance: float, reach: float, tail: float, log_threshold: float, rates: FloatArray
+) -> float:
+    """Return s such that a martingale of this variance never exceeds s, with probability ≥ 1 − α.
+
+    The root of Σ_j (1/J)·exp(λ_j s − ψ(λ_j)·V) = 1/α (Howard et al. 2021, mixtures), where
+    ψ(λ) = (e^{λc} − 1 − λc)/c² for terms ≤ c, or λ²/(2(1 − bλ)) for sub-gamma ones. The left side
+    is a non-negative supermartingale that starts at 1, whatever V turns out to be.
+    """
+    return _boundary(variance, reach, tail, log_threshold, rates, growth_room())
+
+
+@entry
+def _boundary(
+    variance: float, reach: float, tail: float, log_threshold: float, rates: FloatArray,
+    growth: FloatArray,
+) -> float:  # fmt: skip
+    return upper_boundary(variance, reach, tail, log_threshold, rates, growth, 0.0)
+
+
+@kernel
+def upper_boundary(
+    variance: float, reach: float, tail: float, log_threshold: float, rates: FloatArray,
+    growth: FloatArray, start: float,
+) -> float:  # fmt: skip
+    """Return :func:`boundary`; ``start`` is a number that it is known not to exceed, or 0."""
+    count = rates.size
+    if growth[count] != reach:
+        _fill_growth(reach, tail, rates, growth)
+    target = log_threshold + math.log(count)
+    root = start
+    if root <= 0:
+        root = np.inf
+        for j in range(count):
+            root = min(root, (target + growth[j] * variance) / rates[j])
+    # The mixture is convex and increasing in s, and both starts lie above its root: Newton's
+    # steps go down to it and never overshoot.
+    for _ in range(30):
+        total, slope = 0.0, 0.0
+        for j in range(count):
+            # At the root no exponent is positive; below −700 a component is nothing.
+            weight = exp_of(max(rates[j] * root - growth[j] * variance - target, -700.0))
+            total += weight
+            slope += weight * rates[j]
+        step = math.log(total) * total / slope
+        root -= step
+        if step < _PRECISION * root:
+            break
+    return root
+
+
+@spliced
+def _fill_growth(reach: float, tail: float, rates: FloatArray, growth: FloatArray) -> None:
+    growth[rates.size] = reach
+    for j in range(rates.size):
+        rate = rates[j]
+        x = rate * reach
+        if tail > 0:
+            growth[j] = rate * rate / (2 * (1 - tail * rate))
+        elif x < 1e-4:
+            growth[j] = rate * rate * (0.5 + x / 6)
+        else:
+            growth[j] = (exp_of(x) - 1 - x) / (reach * reach)
+
+
+@spliced
+def _largest(law: FloatArray, at: int, low: float, high: float) -> float:
+    """Return the maximum over [low, high] of the quadratic whose numbers begin at ``at``."""
+    return _maximum(law[at], law[at + 1], law[at + 2], low, high)
+
+
+@spliced
+def _maximum(c0: float, c1: float, c2: float, low: float, high: float) -> float:
+    best = max(c0 + c1 * low + c2 * low * low, c0 + c1 * high + c2 * high * high)
+    if c2 < 0 and low < -c1 / (2 * c2) < high:
+        best = max(best, c0 - c1 * c1 / (4 * c2))
+    return best
+
+
+@spliced
+def visit_bound(
+    visits: float, reports: float, law: FloatArray, log_threshold: float, rates: FloatArray,
+    growth: FloatArray,
+) -> float:  # fmt: skip
+    """Return an upper bound on how often the row was visited, from the noisy row sum."""
+    bound: float = law[_MOST_VISITS] * reports
+    extra = max(law[_ROW_INSIDE] - law[_ROW_OUTSIDE], 0.0)
+    error = 0.0
+    for _ in range(_ROUNDS):
+        variance = reports * law[_ROW_OUTSIDE] + bound * extra
+        error = upper_boundary(
+            variance, law[_ROW_DOWN], law[_TAIL], log_threshold, rates, growth, error
+        )
+        narrower = min(bound, max(visits + error, 0.0))
+        if narrower == bound:
+            break
+        bound = narrower
+    return bound
+
+
+@kernel
+def row_set(
+    values: FloatArray, visits: float, reports: float, law: FloatArray, log_threshold: float,
+    rates: FloatArray, growth: FloatArray, low: FloatArray, high: FloatArray,
+) -> None:  # fmt: skip
+    """Write [low, high] for every θ of a row, from the sums ``values`` ≈ θ·N and ``visits`` ≈ N.
+
+    value − θ·visits stays between −B and B at the true θ, so θ lies in [value ∓ B]/visits where
+    visits > 0. B needs the variance at θ: its largest over the interval so far is taken, and the
+    interval narrowed a few times; in the first round all θ of the row have the same B.
+    """
+    for i in range(values.size):
+        low[i], high[i] = 0.0, 1.0
+    if visits <= 0 or reports <= 0:
+        return
+    visited = visit_bound(visits, reports, law, log_threshold, rates, growth)
+    first_above = _side(_UP, 0.0, 1.0, visited, reports, law, log_threshold, rates, growth, 0.0)
+    first_below = _side(_DOWN, 0.0, 1.0, visited, reports, law, log_threshold, rates, growth, 0.0)
+    for i in range(values.size):
+        above, below = first_above, first_below
+        for turn in range(_ROUNDS):
+            if turn > 0:
+                above = _side(
+                    _UP, low[i], high[i], visited, reports, law, log_threshold, rates, growth,
+                    above,
+                )  # fmt: skip
+                below = _side(
+                    _DOWN, low[i], high[i], visited, reports, law, log_threshold, rates, growth,
+                    below,
+                )  # fmt: skip
+            new_low = max(low[i], (values[i] - above) / visits)
+            new_high = min(high[i], (values[i] + below) / visits)
+            if new_low > new_high:
+                # Only where the confidence set has failed: keep the nearest point.
+                low[i] = high[i] = min(max(values[i] / visits, 0.0), 1.0)
+                break
+            if new_low == low[i] and new_high == high[i]:
+                break
+            low[i], high[i] = new_low, new_high
+
+
+@kernel
+def _side(
+    side: int, low: float, high: float, visited: float, reports: float, law: FloatArray,
+    log_threshold: float, rates: FloatArray, growth: FloatArray, start: float,
+) -> float:  # fmt: skip
+    """Return how far value − θ·visits can be off to one side, for any θ in [low, high]."""
+    variance = reports * max(_largest(law, _OUTSIDE, low, high), 0.0)
+    extra = _maximum(
+        law[_INSIDE] - law[_OUTSIDE],
+        law[_INSIDE + 1] - law[_OUTSIDE + 1],
+        law[_INSIDE + 2] - law[_OUTSIDE + 2],
+        low,
+        high,
+    )
+    variance += visited * max(extra, 0.0)
+    reach = law[side] + max(law[side + 1] * low, law[side + 1] * high)
+    return upper_boundary(variance, reach, law[_TAIL], log_threshold, rates, growth, start)
+
+
+@entry
+def intervals(
+    values: FloatArray, visits: FloatArray, reports: FloatArray, law: FloatArray,
+    log_threshold: float, rates: FloatArray, growth: FloatArray, low: FloatArray,
+    high: FloatArray,
+) -> None:  # fmt: skip
+    """Write :func:`row_set` of every row; ``values`` has shape (rows, parameters of a row)."""
+    for i in range(visits.size):
+        row_set(
+            values[i], visits[i], reports[i], law, log_threshold, rates, growth, low[i], high[i]
+        )

@@ -1,0 +1,190 @@
+"""The planner of DP-UCBVI: counts made consistent, then a Bernstein bonus."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
+from ldprl.kernels.compiling import entry, kernel, spliced
+from ldprl.learning.planners.errors import DEPARTURES, REWARDS, TRANSITIONS, VISITS, error_of
+from ldprl.learning.planners.optimism import single_plan
+from ldprl.shape import Array, FloatArray, Shape
+
+_VARIANCE, _EXCESS, _SPREAD, _LATE = 2.0, 20.0, 4.0, 1000.0**2
+"""The factors of the bonus, in the order of the terms in :class:`~ldprl.learning.DPUCBVI`."""
+
+
+class Counts(NamedTuple):
+    """Counts that could be true ones, each within E of the truth where the laws hold.
+
+    ``visits`` and ``moves`` are never below the true number of visits and departures, and the
+    rows of ``transitions`` sum to ``moves``: p̃ = transitions/moves is a distribution.
+    """
+
+    rewards: FloatArray
+    visits: FloatArray
+    reward_error: FloatArray
+    transitions: FloatArray
+    moves: FloatArray
+    move_error: FloatArray
+
+
+def counts_for(shape: Shape) -> Counts:
+    """Return room for the counts of a problem."""
+    sizes = sizes_of(shape)
+    cells, leading = sizes.cells, sizes.leading
+    return Counts(*np.zeros((3, cells)), np.zeros((leading, sizes.states)), *np.zeros((2, leading)))
+
+
+class ProjectedModel(NamedTuple):
+    """The projected counts with their bonus; ``unsure`` is how far V² can be off at (h, s)."""
+
+    sizes: Sizes
+    iota: float
+    found: Counts
+    unsure: FloatArray
+
+    def ready(self, step: int, after: FloatArray) -> None:
+        """Do nothing."""
+
+    def worth(self, cell: int, step: int, after: FloatArray) -> float:
+        """Return the optimistic Q-value."""
+        found, iota, states = self.found, self.iota, self.sizes.states
+        count = found.visits[cell]
+        if count <= 0:
+            return np.inf
+        total: float = (found.rewards[cell] + found.reward_error[cell]) / count
+        total += math.sqrt(2 * iota / count)
+        if step + 1 == self.sizes.horizon:
+            return total
+        leaving = found.moves[cell]
+        if leaving <= 0:
+            return np.inf
+        mean, square, spread = 0.0, 0.0, 0.0
+        for target in range(states):
+            share = found.transitions[cell, target] / leaving
+            mean += share * after[target]
+            square += share * after[target] * after[target]
+            spread += share * self.unsure[(step + 1) * states + target]
+        variance = max(square - mean * mean, 0.0)
+        excess = _EXCESS * self.sizes.horizon * states * iota * max(found.move_error[cell], 1.0)
+        total += mean + _VARIANCE * math.sqrt(variance * iota / leaving) + excess / leaving
+        return total + _SPREAD * math.sqrt(iota * spread / leaving)
+
+
+class DPUCBVIPlanner(NamedTuple):
+    """DP-UCBVI: ``log_constant`` is ln(HSA·H/δ), to which ln k is added."""
+
+    sizes: Sizes
+    values: FloatArray
+    laws: FloatArray
+    log_constant: float
+    found: Counts
+    unsure: FloatArray
+
+    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
+        """Write the optimistic policy."""
+        log_k = math.log(sums.users[0] + 1.0)
+        iota = self.log_constant + log_k
+        project_counts(self.sizes, self.laws, log_k, self.found, sums)
+        _find_unsure(self.sizes, self.found, iota, self.unsure)
+        model = ProjectedModel(self.sizes, iota, self.found, self.unsure)
+        return single_plan(model, self.sizes, self.values, draft, True)
+
+
+@spliced
+def project_counts(sizes: Sizes, laws: FloatArray, log_k: float, found: Counts, sums: Sums) -> None:
+    """Write counts that are ≥ 0 and consistent, as near to the private ones as they can be.
+
+    All private sums are within E/4 of the truth, the projected ones therefore within E/2, and E/2
+    on top of a row puts its sum above the true one.
+    """
+    for cell in range(sizes.cells):
+        k = sums.reports[cell] + 1
+        error = 4 * max(error_of(laws, REWARDS, k, log_k), error_of(laws, VISITS, k, log_k))
+        visits = max(sums.visits[cell], 0.0) + error / 2
+        found.reward_error[cell], found.visits[cell] = error, visits
+        found.rewards[cell] = min(max(sums.rewards[cell], 0.0), visits)
+    for cell in range(sizes.leading):
+        k = sums.move_reports[cell] + 1
+        error = error_of(laws, DEPARTURES, k, log_k)
+        error = 4 * max(error, error_of(laws, TRANSITIONS, k, log_k))
+        row = found.transitions[cell]
+        project(sums.transitions[cell], error / 4, row)
+        found.move_error[cell], total = error, 0.0
+        for target in range(sizes.states):
+            row[target] += error / (2 * sizes.states)
+            total += row[target]
+        found.moves[cell] = total
+
+
+@kernel
+def project(counts: FloatArray, slack: float, row: FloatArray) -> None:
+    """Write x ≥ 0 with |Σx − Σn| ≤ slack and the least max|x − n|, for the counts n of a row.
+
+    Their linear programme in closed form. At distance t the entries of x range over
+    [(n − t)⁺, n + t]: t must reach −min n, and Σ(n − t)⁺ ≤ Σn + slack, which holds from the point
+    of water-filling on. Between those bounds x is taken so that its sum is the private one, or as
+    near as can be. A row whose sum is below −slack, which the laws exclude, becomes 0.
+    """
+    total, least = 0.0, np.inf
+    for i in range(counts.size):
+        total += counts[i]
+        least = min(least, counts[i])
+    budget = max(total + slack, 0.0)
+    # The water's level: entries that lie under it are left out until none does.
+    level, kept = -np.inf, counts.size + 1
+    while kept > 0:
+        above, count = -budget, 0
+        for i in range(counts.size):
+            if counts[i] > level:
+                above += counts[i]
+                count += 1
+        if count in (kept, 0):
+            break
+        level, kept = above / count, count
+    distance = max(level, -least, 0.0)
+    lowest, room = 0.0, 0.0
+    for i in range(counts.size):
+        low = max(counts[i] - distance, 0.0)
+        lowest += low
+        room += max(counts[i] + distance, 0.0) - low
+    wanted = min(max(total - lowest, 0.0), room)
+    share = wanted / room if room > 0 else 0.0
+    for i in range(counts.size):
+        low = max(counts[i] - distance, 0.0)
+        row[i] = low + share * (max(counts[i] + distance, 0.0) - low)
+
+
+@spliced
+def _find_unsure(sizes: Sizes, found: Counts, iota: float, unsure: FloatArray) -> None:
+    """Write how far V can be from V* in each state at each step, squared: at most H²."""
+    states, actions, horizon = sizes.states, sizes.actions, float(sizes.horizon)
+    for place in range(unsure.size):
+        unsure[place] = horizon * horizon
+        if sizes.stride > 0:
+            visits, error = 0.0, 1.0
+            for action in range(actions):
+                visits += found.visits[place * actions + action]
+                error = max(error, found.reward_error[place * actions + action])
+            visits = max(visits, 1.0)
+            first = horizon**3 * states * actions * iota**2 / visits
+            second = (horizon**4 * error**2 + horizon**6) * states**4 * actions**2 * iota**4
+            late = _LATE * (first + second / visits**2)
+            unsure[place] = min(late, horizon * horizon)
+
+
+@entry
+def look(planner: DPUCBVIPlanner, sums: Sums) -> None:
+    """Find the projected counts without making a plan."""
+    log_k = math.log(sums.users[0] + 1.0)
+    project_counts(planner.sizes, planner.laws, log_k, planner.found, sums)
+
+
+@entry
+def project_row(counts: FloatArray, slack: float, row: FloatArray) -> None:
+    """Call :func:`project` from Python."""
+    project(counts, slack, row)

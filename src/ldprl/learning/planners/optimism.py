@@ -1,0 +1,70 @@
+"""Optimistic models: what a cell is worth with its bonus, as the optimistic learners share it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ldprl.kernels.arrays import Draft, Sizes, sizes_of
+from ldprl.kernels.compiling import inlined
+from ldprl.kernels.values import FREE, backward, expected
+from ldprl.shape import FloatArray, Shape
+
+
+class Optimist(NamedTuple):
+    """A model with a bonus that does not depend on the values (equation 4 of the paper).
+
+    Q_h(s,a) = now + (ahead − slope·h)·bonus + inverse·Σ counts(s')·V_{h+1}(s') with h from 0, and
+    ``last`` at the last step. p̃ = counts·inverse is kept in its factors: it is cheaper to scale
+    the expectation than the model. All may be infinite where nothing is known.
+    """
+
+    sizes: Sizes
+    ahead: int
+    slope: int
+    now: FloatArray
+    last: FloatArray
+    inverse: FloatArray
+    bonus: FloatArray
+    counts: FloatArray
+
+    def ready(self, step: int, after: FloatArray) -> None:
+        """Do nothing."""
+
+    def worth(self, cell: int, step: int, after: FloatArray) -> float:
+        """Return the optimistic Q-value."""
+        if step + 1 == self.sizes.horizon:
+            final: float = self.last[cell]
+            return final
+        total: float = self.now[cell] + (self.ahead - self.slope * step) * self.bonus[cell]
+        total += self.inverse[cell] * expected(self.counts[cell], after)
+        return total
+
+
+class Bench(NamedTuple):
+    """Arrays that a planner writes an optimistic model to."""
+
+    now: FloatArray
+    last: FloatArray
+    inverse: FloatArray
+    bonus: FloatArray
+
+
+def bench_for(shape: Shape) -> Bench:
+    """Return room for the model of a problem."""
+    sizes = sizes_of(shape)
+    cells, leading = sizes.cells, sizes.leading
+    return Bench(np.zeros(cells), np.zeros(cells), np.zeros(leading), np.zeros(leading))
+
+
+def values_for(shape: Shape) -> FloatArray:
+    """Return room for the values V_h(s), at h·S + s."""
+    return np.zeros((shape.horizon + 1) * shape.states)
+
+
+@inlined
+def single_plan(model: Any, sizes: Sizes, values: FloatArray, draft: Draft, capped: bool) -> bool:
+    """Write the best policy of a model as the only assignment; return whether it changed."""
+    draft.used[0], draft.shares[0] = 1, 1.0
+    return backward(model, sizes, values, draft.policies[0], FREE, capped)

@@ -1,0 +1,177 @@
+"""The compiled loops: one user at a time, or all the users of a plan at once.
+
+Each continues from where a run stands until it has served the number of users asked for, so that
+progress can be shown between calls. They are tested against
+:func:`ldprl.simulation.reference.run_protocol` and :func:`ldprl.simulation.interpreted.run`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import SeedSequence
+
+from ldprl.kernels.arrays import Draft, Sums
+from ldprl.kernels.compiling import entry, kernel, method
+from ldprl.kernels.counting import CountingChannel, mark_played
+from ldprl.kernels.draws import binomial
+from ldprl.kernels.generator import LANES, fill_words, reseed, uniform
+from ldprl.kernels.noise import one, refill
+from ldprl.shape import Array, FloatArray, IntArray
+from ldprl.simulation.population import Population
+
+plan = method("plan", inline=False)
+"""plan(planner, sums, stream, draft): write the plan that these sums lead to; return whether the
+policies may have changed."""
+gather = method("gather", inline=False)
+"""gather(channel, population, draft, i, users, sums, chance, stream): add to the sums the decoded
+reports of ``users`` users of assignment i."""
+live = method("live")
+"""live(population, policy, counts, arrivals, chance, rounding): add one user's counters."""
+loss_of = method("loss")
+"""loss_of(population, policy): what one user of the policy loses on average."""
+
+WORLD, NOISE, LEARNER = range(3)
+"""The streams of a run."""
+_LEAST_POOL = 2048
+
+
+class Run(NamedTuple):
+    """Where one run stands: all of it is changed in place.
+
+    Attributes
+    ----------
+    sums, draft
+        What is known, and the plan in force.
+    streams, world_key, lanes, words, pool
+        Random states, and what noise in blocks is drawn from.
+    clock
+        The next checkpoint, the pool's next draw, the assignment in force.
+    regret
+        Cumulative regret, and what one more user loses.
+    points, curve
+        Checkpoints, and the cumulative regret at them.
+    """
+
+    sums: Sums
+    draft: Draft
+    streams: Array
+    world_key: Array
+    lanes: Array
+    words: Array
+    pool: FloatArray
+    clock: IntArray
+    regret: FloatArray
+    points: IntArray
+    curve: FloatArray
+
+
+def run_of(
+    sums: Sums, draft: Draft, points: IntArray, world: SeedSequence, own: SeedSequence, draws: int
+) -> Run:
+    """Return a run at its beginning, with room for ``draws`` noise draws of one user."""
+    pool = LANES * math.ceil(max(_LEAST_POOL, 4 * draws) / LANES)
+    key = world.generate_state(4, np.uint64)
+    words = np.random.PCG64(own).random_raw(8 + 4 * LANES)
+    return Run(
+        sums=sums,
+        draft=draft,
+        streams=np.stack([key, words[:4], words[4:8]]),
+        world_key=key,
+        lanes=words[8:].reshape(4, LANES).copy(),
+        words=np.zeros(pool, dtype=np.uint64),
+        pool=np.zeros(pool),
+        clock=np.array([0, pool, 0], dtype=np.int64),
+        regret=np.zeros(2),
+        points=points,
+        curve=np.zeros(len(points)),
+    )
+
+
+@entry
+def each(
+    population: Population, channel: CountingChannel, planner: Any, run: Run, until: int
+) -> None:
+    """Plan anew for every user; noise on the counters comes in blocks."""
+    sums, draft, points, pool, noise = run.sums, run.draft, run.points, run.pool, channel.noise
+    counts, played, stretches = channel.counts, channel.played, channel.stretches
+    chance, rounding, own = run.streams[WORLD], run.streams[NOISE], run.streams[LEARNER]
+    users, due, at, chosen = sums.users[0], run.clock[0], np.uint64(run.clock[1]), run.clock[2]
+    total, loss = run.regret[0], run.regret[1]
+    while users < until:
+        changed = plan(planner, sums, own, draft)
+        before = chosen
+        chosen = pick(draft, uniform(own)) if draft.used[0] > 1 else 0
+        if changed or users == 0 or chosen != before:
+            loss = loss_of(population, draft.policies[chosen])
+            if channel.aware:
+                policy = draft.policies[chosen]
+                mark_played(channel.sizes, channel.squares, policy, played, stretches)
+        live(population, draft.policies[chosen], counts, sums.arrivals, chance, rounding)
+        if np.int64(at) + noise.draws_each > pool.size:
+            fill_words(run.lanes, run.words)
+            refill(noise, run.words, pool)
+            at = np.uint64(0)
+        stretch = 0
+        while stretches[stretch] >= 0:
+            for i in range(np.uint64(stretches[stretch]), np.uint64(stretches[stretch + 1])):
+                drawn, at = one(noise, i, counts[i], pool, at)
+                sums.counters[i] += drawn
+                counts[i] = 0
+            stretch += 2
+        for cell in range(played.size):
+            sums.reports[cell] += played[cell]
+        users += 1
+        sums.users[0] = users
+        total += loss
+        if users == points[due]:
+            run.curve[due] = total
+            due += 1
+    run.clock[0], run.clock[1], run.clock[2] = due, at, chosen
+    run.regret[0], run.regret[1] = total, loss
+
+
+@entry
+def growth(
+    population: Population, channel: Any, planner: Any, run: Run, until: int, factor: float
+) -> None:
+    """Plan anew when the number of users has grown by the factor 1 + ``factor``; 0: each user."""
+    sums, draft, points = run.sums, run.draft, run.points
+    chance, stream, own = run.streams[WORLD], run.streams[NOISE], run.streams[LEARNER]
+    users, due, total = sums.users[0], run.clock[0], run.regret[0]
+    while users < until:
+        plan(planner, sums, own, draft)
+        batch = min(max(1, math.ceil(factor * users)), points[-1] - users)
+        reseed(chance, run.world_key, users)
+        left, shares, lost = float(batch), 1.0, 0.0
+        for i in range(draft.used[0]):
+            group = left
+            if i + 1 < draft.used[0]:
+                share = draft.shares[i]
+                group = binomial(left, share / shares, stream) if share > 0 else 0.0
+            left -= group
+            shares -= draft.shares[i]
+            if group > 0:
+                lost += group * loss_of(population, draft.policies[i])
+                gather(channel, population, draft, i, group, sums, chance, stream)
+        lost /= batch
+        while due < points.size and points[due] <= users + batch:
+            run.curve[due] = total + (points[due] - users) * lost
+            due += 1
+        users += batch
+        sums.users[0] = users
+        total += batch * lost
+    run.clock[0], run.regret[0] = due, total
+
+
+@kernel
+def pick(draft: Draft, u: float) -> int:
+    """Return the assignment of a user, given a number in (0, 1)."""
+    last: int = draft.used[0] - 1
+    for i in range(last):
+        u -= draft.shares[i]
+        if u < 0:
+            return i
+    return last
