@@ -98,13 +98,16 @@ def statistics_of(sums: Sums, like: Statistics) -> Statistics:
     def block(values: FloatArray, old: FloatArray | None) -> FloatArray | None:
         return None if old is None else values.reshape(old.shape)
 
+    reports: FloatArray | IntArray = sums.reports.reshape(like.reports.shape)
+    if like.reports.dtype.kind == "i":
+        reports = reports.astype(np.int64)
     return Statistics(
         shape=like.shape,
         users=int(sums.users[0]),
         rewards=sums.rewards.reshape(like.rewards.shape),
         visits=sums.visits.reshape(like.visits.shape),
         transitions=sums.transitions.reshape(like.transitions.shape),
-        reports=np.asarray(sums.reports.reshape(like.reports.shape), dtype=like.reports.dtype),
+        reports=reports,
         squares=block(sums.squares, like.squares),
         arrivals=block(sums.arrivals, like.arrivals),
         transition_reports=block(sums.move_reports, like.transition_reports),

@@ -76,5 +76,6 @@ class DPUCBVI(PrivateOptimist):
         shape = statistics.shape
         places = shape.horizon * shape.states
         log_constant = math.log(places * shape.actions * shape.horizon / self.failure)
-        parts = self._parts(statistics)
-        return DPUCBVIPlanner(*parts, log_constant, counts_for(shape), np.zeros(places))
+        sizes, values, laws = self._parts(statistics)
+        found, unsure = counts_for(shape), np.zeros(places)
+        return DPUCBVIPlanner(sizes, values, laws, log_constant, found, unsure)

@@ -34,12 +34,12 @@ def make_plan(
     entry_for(_plan, (planner,))(planner, sums_of(statistics), stream_of(rng), draft)
     shape, result = statistics.shape, []
     for i in range(int(draft.used[0])):
-        asked = tuple(
-            Question(*questions[draft.questions[i, j]], draft.weights[i, j].copy())
-            for j in range(draft.asked[i])
-        )
+        asked = []
+        for j in range(draft.asked[i]):
+            what, step = questions[draft.questions[i, j]]
+            asked.append(Question(what, step, draft.weights[i, j].copy()))
         policy = draft.policies[i].reshape(shape.horizon, shape.states).copy()
-        result.append(Assignment(policy, float(draft.shares[i]), asked))
+        result.append(Assignment(policy, float(draft.shares[i]), tuple(asked)))
     return tuple(result)
 
 

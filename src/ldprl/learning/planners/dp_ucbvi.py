@@ -36,7 +36,10 @@ def counts_for(shape: Shape) -> Counts:
     """Return room for the counts of a problem."""
     sizes = sizes_of(shape)
     cells, leading = sizes.cells, sizes.leading
-    return Counts(*np.zeros((3, cells)), np.zeros((leading, sizes.states)), *np.zeros((2, leading)))
+    rewards, visits, reward_error = np.zeros((3, cells))
+    moves, move_error = np.zeros((2, leading))
+    transitions = np.zeros((leading, sizes.states))
+    return Counts(rewards, visits, reward_error, transitions, moves, move_error)
 
 
 class ProjectedModel(NamedTuple):
