@@ -94,8 +94,7 @@ def test_users_play_greedily_after_the_step_they_are_asked_about() -> None:
     chosen = SubsetSelection(Shape(2, 2, 2), 2.0)
     learner = LDPEVI(chosen)
     sums = after_some_users(chosen, learner, 4000)
-    model = learner.plausible(sums)
-    optimistic, greedy = model.optimistic, model.greedy
+    optimistic, greedy = learner.policies(sums)
 
     def told(policy: Policy, step: int) -> bytes:
         return np.concatenate([policy[: step + 1], greedy[step + 1 :]]).tobytes()
@@ -198,13 +197,14 @@ def test_explorers_take_the_cheaper_way() -> None:
     chosen = SubsetSelection(mdp.shape, 4.0)
     found = simulate(mdp, LDPEVI(chosen), chosen, 10**5, replan="growth:0.1")
     sums = replace(found.statistics[0], users=10**12)
-    model, recorder = LDPEVI(chosen).plausible(sums), RegretRecorder(mdp, checkpoints(10))
-    assert not np.array_equal(model.optimistic, model.greedy)
+    optimistic, greedy = LDPEVI(chosen).policies(sums)
+    recorder = RegretRecorder(mdp, checkpoints(10))
+    assert not np.array_equal(optimistic, greedy)
     losses = []
     for thrifty in (True, False):
         kind = type("Way", (LDPEVI,), {"_thrifty": thrifty})
         handed = kind(chosen).plan(sums, np.random.default_rng(1))
-        away = [one for one in handed if not np.array_equal(one.policy, model.greedy)]
+        away = [one for one in handed if not np.array_equal(one.policy, greedy)]
         lost = sum(one.share * recorder.loss(one.policy) for one in away)
         losses.append(lost / sum(one.share for one in away))
     assert losses[0] < losses[1] / 10

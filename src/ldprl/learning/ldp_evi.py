@@ -22,9 +22,9 @@ from ldprl.statistics import Statistics
 
 @dataclass(frozen=True)
 class Plausible:
-    """The confidence set, the point model inside it, and their policies.
+    """The confidence set and the point model inside it.
 
-    Rewards have shape (models, S, A), transitions (transition models, S, A, S), policies (H, S).
+    Rewards have shape (models, S, A), transitions (transition models, S, A, S).
     """
 
     reward_low: FloatArray
@@ -33,8 +33,6 @@ class Plausible:
     move_high: FloatArray
     rewards: FloatArray
     moves: FloatArray
-    optimistic: Policy
-    greedy: Policy
 
 
 class LDPEVI(CompiledLearner):
@@ -71,15 +69,9 @@ class LDPEVI(CompiledLearner):
         self._laws = mechanism.row_laws
 
     def plausible(self, statistics: Statistics) -> Plausible:
-        """Return the confidence set at these sums, the point model in it, and their policies."""
-        from ldprl.kernels.arrays import sums_of
-        from ldprl.learning.planners.ldp_evi import look
-
-        planner = self.planner(statistics, np.random.default_rng(0))
-        look(planner, sums_of(statistics))
-        found = planner.plausible
+        """Return the confidence set at these sums, and the point model projected into it."""
+        found = self._looked(statistics).plausible
         cells, rows = statistics.rewards.shape, statistics.transitions.shape
-        table = (statistics.shape.horizon, statistics.shape.states)
         return Plausible(
             found.reward_low.reshape(cells),
             found.reward_high.reshape(cells),
@@ -87,9 +79,22 @@ class LDPEVI(CompiledLearner):
             found.move_high.reshape(rows),
             found.rewards.reshape(cells),
             found.moves.reshape(rows),
-            planner.optimistic.reshape(table),
-            planner.greedy.reshape(table),
         )
+
+    def policies(self, statistics: Statistics) -> tuple[Policy, Policy]:
+        """Return the optimistic policy of the set, and the greedy one of the point model."""
+        planner = self._looked(statistics)
+        table = (statistics.shape.horizon, statistics.shape.states)
+        return planner.optimistic.reshape(table), planner.greedy.reshape(table)
+
+    def _looked(self, statistics: Statistics) -> Any:
+        """Return a planner that has found set and policies, without making a plan."""
+        from ldprl.kernels.arrays import sums_of
+        from ldprl.learning.planners.ldp_evi import look
+
+        planner = self.planner(statistics, np.random.default_rng(0))
+        look(planner, sums_of(statistics))
+        return planner
 
     def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
         """Return the compiled planner."""
