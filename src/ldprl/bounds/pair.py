@@ -111,10 +111,17 @@ def pair_of(instance: Instance, alternative: Alternative) -> Pair:
 def _here(instance: Instance, row: Row) -> tuple[float, float]:
     """Return c and w̄, which do not depend on how the row is changed."""
     mask = row.mask(instance.gaps.shape)
+    visited = _stopped(instance, mask, mask, rewards=np.zeros_like(mask))
+    return cost_per_visit(instance, row), visited
+
+
+def cost_per_visit(instance: Instance, row: Row) -> float:
+    """Return the least regret per expected visit of ``row``, over all policies."""
+    mask = row.mask(instance.gaps.shape)
     cost = _bisect(lambda c: instance.most(c * mask - instance.gaps) <= 0, instance.mdp.horizon)
     if cost == 0:
         raise InputError("alternative", row, "a row that no best policy visits")
-    return cost, _stopped(instance, mask, mask, rewards=np.zeros_like(mask))
+    return cost
 
 
 def _finish(instance: Instance, alternative: Alternative, cost: float, visited: float) -> Pair:
