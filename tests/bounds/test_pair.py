@@ -157,9 +157,8 @@ class Cheat(Learner):
 def log_odds(learner: str, runs: int, *, factor: float = 1.0) -> float:
     """Return N·kl(x, factor·mean b/2B), or 0 where x is the larger one: too much rejects."""
     private = learner == "cheat" or LEARNERS[learner].private
-    mechanism = {"ldp-evi": "subset-selection", "ldp-ts": "subset-selection"}.get(
-        learner, "laplace"
-    )
+    asks = learner in ("ldp-evi", "ldp-evi-guarded", "ldp-ts")
+    mechanism = "subset-selection" if asks else "laplace"
     lost, least = [], []
     for i, (world, pair, bound, most) in enumerate(pairs(private)):
         for mdp in (world, pair.neighbour):

@@ -1,6 +1,7 @@
 """Upper and lower bounds on regret, as functions with explicit constants."""
 
 from ldprl.bounds.alternatives import Alternative, Instance
+from ldprl.bounds.crowd import CrowdBounds, crowd_bounds
 from ldprl.bounds.guarded import (
     GuardedBound,
     guarded_rate,
@@ -28,6 +29,7 @@ from ldprl.bounds.upper import UpperBound, regret_upper_bound
 __all__ = [
     "Alternative",
     "CentralGuarantee",
+    "CrowdBounds",
     "GuardedBound",
     "Instance",
     "InstanceBound",
@@ -37,6 +39,7 @@ __all__ = [
     "alternatives",
     "best_pair",
     "changed_bits",
+    "crowd_bounds",
     "guarded_rate",
     "guarded_upper_bound",
     "instance_lower_bound",

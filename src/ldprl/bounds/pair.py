@@ -65,10 +65,10 @@ class Pair:
         )
 
     def central_lower_bound(self, epsilon: float, delta: float, episodes: int) -> float:
-        """Return R as above for learners whose transcript is (ε, δ)-DP for every user.
+        """Return R as above for learners whose transcript is (ε, δ)-DP for every user's trajectory.
 
-        Each expected visit of a user moves the transcript by δ_row·(tanh(ε/2)(1 − δ) + δ) at most,
-        in total variation. Shuffling is of this kind, with the central ε of a crowd.
+        That is to hold given all assignments. Each expected visit of a user then moves the
+        transcript by (q' − q)·(tanh(ε/2)(1 − δ) + δ) at most, in total variation.
         """
         epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=True)
         step = self.alternative.after - self.alternative.before

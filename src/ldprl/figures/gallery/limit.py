@@ -35,8 +35,8 @@ _MARKS = dict(zip(PLAYERS, ("o", "s"), strict=True))
 def worlds() -> tuple[NamedMDP, ...]:
     """Return worlds from a bandit to 25 states, each with a lower bound above 0.
 
-    Of the draws of RandomMDP from seed 1000 on these are the first with a constant between 1 and
-    1,000 at ε = 1.
+    Of the draws of RandomMDP from seed 1000 on these are the first whose bound exceeds 10·ln K at
+    ε = 1.
     """
     return (
         NamedMDP("bandit 0.9, 0.7", _one_step([[0.9, 0.7]])),
