@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from ldprl.learning.confidence import boundary, mixture_rates, transition_set
 
 from ldprl.bounds.guarded import guarded_rate, guarded_upper_bound, rivals_rate, row_noise
 from ldprl.errors import InputError
+from ldprl.learning.ldp_evi import LDPEVI
+from ldprl.learning.planners.confidence import boundary, mixture_rates
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.shape import Shape
 
@@ -78,14 +79,16 @@ def test_a_width_is_at_most_x_over_expected_visits() -> None:
 def test_a_row_of_moves_is_known_to_s_times_the_noise(states: int, epsilon: float) -> None:
     """½Σ widths ≤ min(1, X'/O), X' = S(27.6√(nvℓ) + 20.8cℓ + 4ℓ'), where N = O/2 − 2ℓ'."""
     rng = np.random.default_rng(states)
-    law = SubsetSelection(Shape(states, 2, 3), epsilon).row_laws.transitions
+    mechanism = SubsetSelection(Shape(states, 2, 3), epsilon)
+    learner, law = LDPEVI(mechanism), mechanism.row_laws.transitions
     noise = row_noise(law, states)
     reach = max(law.up[0], sum(law.up), law.down[0], sum(law.down), law.row_down)
     theta = np.linspace(0, 1, 777)
     polynomial = np.polynomial.polynomial.polyval
     assert (polynomial(theta, law.outside) <= noise * (1 + states * theta**2)).all()
     assert max(law.row_outside, law.row_inside) <= 4 * noise * (1 + states)
-    log, visits_log = math.log(36e4), 8.0
+    threshold, visits_log = learner.log_threshold, 8.0
+    log = math.log(36) + threshold
     tightest = 0.0
     for _ in range(60):
         reports = 10 ** rng.uniform(1, 10)
@@ -98,14 +101,16 @@ def test_a_row_of_moves_is_known_to_s_times_the_noise(states: int, epsilon: floa
             reports * max(law.row_outside, law.row_inside),
             law.row_down,
             0.0,
-            math.log(1e4),
+            threshold,
             mixture_rates(law),
         )
         seen = max(visits - error, 1e-9)
-        sums = seen * rng.dirichlet(np.full(states, 0.3))[None, :]
-        low, high = transition_set(
-            sums, np.array([reports]), law.numbers(), math.log(1e4), mixture_rates(law)
-        )
+        statistics = mechanism.no_statistics()
+        statistics.transitions[0, 0, 0] = seen * rng.dirichlet(np.full(states, 0.3))
+        assert statistics.transition_reports is not None
+        statistics.transition_reports[0, 0, 0] = reports
+        found = learner.plausible(statistics)
+        low, high = found.move_low[0, 0, 0], found.move_high[0, 0, 0]
         width = min(1.0, float((high - low).sum()) / 2)
         x = states * (27.6 * math.sqrt(reports * noise * log) + 20.8 * reach * log + 4 * visits_log)
         assert width <= x / expected

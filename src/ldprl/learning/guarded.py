@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan
+from ldprl.learning.box import box_values
 from ldprl.learning.ldp_evi import LDPEVI, Plausible
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
@@ -121,19 +122,9 @@ class LDPEVIGuarded(LDPEVI):
         best: bool,
     ) -> tuple[float, Policy]:
         """Return the value of a policy, or of the best one, in the best or worst world."""
-        from ldprl.learning.box import box_values
-
-        shape = self.mechanism.shape
-        anyone = np.full((shape.horizon, shape.states), -1)
-        return box_values(
-            model.reward_high if best else model.reward_low,
-            model.move_low,
-            model.move_high,
-            *start,
-            anyone if policy is None else policy,
-            shape.step_dependent,
-            best,
-        )
+        rewards = model.reward_high if best else model.reward_low
+        moves = model.move_low, model.move_high
+        return box_values(rewards, moves, start, self.mechanism.shape.horizon, policy, best=best)
 
 
 def start_law(mechanism: Mechanism) -> tuple[float, float]:
