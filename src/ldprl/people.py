@@ -69,6 +69,8 @@ class People:
         How many people, and how many at a time.
     seed
         Makes lives and noise pseudo-random: for tests, without any privacy.
+    patience
+        Seconds for which a person goes on trying to reach the service.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class People:
         users: int,
         concurrency: int = 8,
         seed: int | None = None,
+        patience: float = 60.0,
     ) -> None:
         self.users = whole_number("users", users, 1)
         self._mdp = mdp
@@ -93,6 +96,7 @@ class People:
                 ledger=ForgetfulLedgerForTests(),
                 source=None if seed is None else SeededSourceForTests(own),
                 wait=self._wait,
+                patience=patience,
             )
             for own in self._seeds
         ]

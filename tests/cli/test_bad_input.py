@@ -38,7 +38,7 @@ def test_epsilon(run: Run, mechanism: str, value: str) -> None:
 
 def test_a_private_mechanism_without_epsilon(run: Run) -> None:
     outcome = run("regret --mdp random:2,2,2,3 --episodes 100")
-    refused(outcome, "epsilon = None", "laplace", "(see --epsilon)")
+    refused(outcome, "error: --epsilon is missing: ", "laplace")
 
 
 @pytest.mark.parametrize("option", ["epsilon", "delta", "alpha", "failure-probability"])

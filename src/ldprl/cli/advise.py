@@ -12,6 +12,7 @@ import typer
 
 from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import ACTIONS, HORIZON, STATES, Json
+from ldprl.cli.pictures import check_picture
 from ldprl.cli.show import number, show_json, show_line, show_table
 from ldprl.errors import InputError
 
@@ -77,7 +78,7 @@ def advise(
     from ldprl.cli.progress import counted_bar
     from ldprl.experiments.cells import StoppedError
 
-    _check_plot(plot)
+    check_picture("plot", plot)
     problem = _problem(mdp, {"states": states, "actions": actions, "horizon": horizon})
     processes = os.cpu_count() or 1 if workers is None else count("workers", workers, at_most=10**4)
     try:
@@ -166,14 +167,6 @@ def _problem(world: str | None, sizes: dict[str, str | None]) -> Shape | Tabular
         if size != getattr(mdp.shape, name):
             raise InputError(name, size, f"{getattr(mdp.shape, name)}, as in the given --mdp")
     return mdp
-
-
-def _check_plot(plot: Path | None) -> None:
-    """Refuse a file that could not be written, before the simulations start."""
-    if plot is not None and plot.suffix != ".png":
-        raise InputError("plot", str(plot), "a file name that ends in .png")
-    if plot is not None and not plot.parent.is_dir():
-        raise InputError("plot", str(plot), "a file in a folder that exists")
 
 
 def _show(advice: Advice) -> None:

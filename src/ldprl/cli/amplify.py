@@ -12,6 +12,7 @@ import typer
 from ldprl.cli.completion import mechanism_names
 from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import ACTIONS, HORIZON, STATES, Json
+from ldprl.cli.pictures import check_picture
 from ldprl.cli.show import show_json, show_line
 from ldprl.errors import InputError
 
@@ -64,6 +65,7 @@ def amplify(
     from ldprl.accounting.composition import composed_epsilon
     from ldprl.errors import positive, probability
 
+    check_picture("out", out)
     level = probability("delta", decimal("delta", delta), zero=False)
     blankets = _blankets(mechanism, {"states": states, "actions": actions, "horizon": horizon})
     given = (epsilon, central_epsilon, crowd)

@@ -38,6 +38,15 @@ _UsageError: type[Any] = typer.BadParameter.__mro__[1]
 class Door(TyperGroup):
     """Turns refused or unparsable input into one line and exit code 2; warnings into a line."""
 
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
+        """Read what stands before the command's name."""
+        try:
+            return super().make_context(*arguments, **more)
+        except _UsageError as error:
+            if not error.format_message():  # nothing was typed: the help is on its way
+                raise
+            raise _refused(error) from None
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the user named."""
         with warnings.catch_warnings():
@@ -49,13 +58,23 @@ class Door(TyperGroup):
                 command = self.commands[ctx.invoked_subcommand]
                 known = {name for parameter in command.params for name in parameter.opts}
                 hint = f" (see {option})" if option in known else ""
-                print(f"error: {error}{hint}", file=sys.stderr)
-                raise typer.Exit(2) from None
+                if error.value is None:
+                    name = option if option in known else error.field
+                    raise _ended(f"{name} is missing: expected {error.expected}") from None
+                raise _ended(f"{error}{hint}") from None
             except _UsageError as error:
-                reason = error.format_message().rstrip(".")
-                words = ["ldprl", ctx.invoked_subcommand, "--help"]
-                print(f"error: {reason} (see {' '.join(filter(None, words))})", file=sys.stderr)
-                raise typer.Exit(2) from None
+                raise _refused(error, ctx.invoked_subcommand) from None
+
+
+def _refused(error: Any, command: str | None = None) -> typer.Exit:
+    words = ["ldprl", command, "--help"]
+    reason = error.format_message().rstrip(".")
+    return _ended(f"{reason} (see {' '.join(filter(None, words))})")
+
+
+def _ended(reason: str) -> typer.Exit:
+    print(f"error: {reason}", file=sys.stderr)
+    return typer.Exit(2)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -12,7 +12,7 @@ import typer
 from ldprl.cli.numbers import decimal
 from ldprl.cli.options import Json
 from ldprl.cli.show import show_json, show_line, show_table
-from ldprl.errors import InputError
+from ldprl.errors import InputError, probability
 
 if TYPE_CHECKING:
     from ldprl.accounting.composition import Spent
@@ -47,10 +47,10 @@ def ledger(
     from ldprl.accounting.composition import spent_together
     from ldprl.client.ledger import Ledger
 
-    if not file.exists():
-        raise InputError("file", str(file), "a ledger that exists")
     if delta is not None:
-        decimal("delta", delta)
+        probability("delta", decimal("delta", delta), zero=True)
+    if not file.is_file():
+        raise InputError("file", str(file), "a ledger that exists")
     try:
         entries = Ledger(file).entries()
     except OSError as error:

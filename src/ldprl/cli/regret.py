@@ -77,6 +77,7 @@ def regret(
     started = time.perf_counter()
     from ldprl.catalogue import LEARNERS, build
     from ldprl.cli.progress import progress_bar, tell_status
+    from ldprl.errors import probability
     from ldprl.mdp.specification import mdp_from
     from ldprl.simulation.engine import simulate
     from ldprl.simulation.schedule import AtLeast, schedule_from
@@ -88,6 +89,7 @@ def regret(
     kind = LEARNERS.find(learner)
     if mechanism is None:
         mechanism = "laplace" if kind.private else "none"
+    level = probability("central_delta", decimal("central_delta", central_delta), zero=False)
     schedule = schedule_from(replan)
     mixed = 0
     if crowd is not None:
@@ -105,7 +107,7 @@ def regret(
         failure_probability=decimal("failure_probability", failure_probability),
         alpha=decimal("alpha", alpha),
     )
-    central = _central(randomizer, mixed, decimal("central_delta", central_delta))
+    central = _central(randomizer, mixed, level)
     with progress_bar(schedule, users, repeats) as progress:
         result = simulate(
             world,

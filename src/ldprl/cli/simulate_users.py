@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldprl.cli.numbers import count
+from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import Json
 from ldprl.cli.show import number, show_json, show_line, show_table
+from ldprl.errors import InputError, positive
 
 if TYPE_CHECKING:
     from ldprl.people import People
 
 _BETWEEN_UPDATES = 0.1
 _CURVE_ROWS = 8
+_FIRST_CONTACT = 2.0
+"""Seconds to try the address that was typed: a wrong one should not look like work."""
 
 
 def simulate_users(
@@ -43,6 +46,10 @@ def simulate_users(
             "\\[default: the system's generator]",
         ),
     ] = None,
+    patience: Annotated[
+        str,
+        typer.Option(metavar="T", help="Seconds to go on trying when the service does not answer."),
+    ] = "10",
     as_json: Json = False,
 ) -> None:
     """Let simulated people take part in a running service, and show the regret.
@@ -50,7 +57,7 @@ def simulate_users(
     Each of them fetches a policy under an id of its own, lives through an episode, randomizes it
     and sends one report, as `ldprl.client` does for real people.
     """
-    from ldprl.client import ClientError
+    from ldprl.client import ClientError, UnavailableError
     from ldprl.client.client import served_digest
     from ldprl.mdp.specification import mdp_from
     from ldprl.people import People
@@ -58,12 +65,17 @@ def simulate_users(
     number = count("users", users, at_most=10**9)
     at_once = count("concurrency", concurrency, at_most=1000)
     origin = None if seed is None else count("seed", seed, at_least=0, at_most=2**63)
+    trying = positive("patience", decimal("patience", patience))
     demo = str(files("ldprl") / "service" / "demo" / "world.json")
     world = mdp_from(demo if mdp == "demo" else mdp)
     if origin is not None:
         print("warning: --seed makes pseudo-random noise, which hides nothing", file=sys.stderr)
     try:
-        people = People(url, served_digest(url), world, number, at_once, origin)
+        digest = served_digest(url, min(trying, _FIRST_CONTACT))
+    except UnavailableError as error:
+        raise InputError("url", url, f"a service that answers ({error})") from None
+    try:
+        people = People(url, digest, world, number, at_once, origin, trying)
         try:
             with _progress_bar(number) as progress:
                 people.run(progress)
@@ -73,7 +85,8 @@ def simulate_users(
             else:
                 _show_table(people, url)
     except ClientError as error:
-        print(f"error: {error}", file=sys.stderr)
+        hint = f"; is {url} running, and not paused?" if isinstance(error, UnavailableError) else ""
+        print(f"error: {error}{hint}", file=sys.stderr)
         raise typer.Exit(1) from None
     if people.statuses["refused"] or people.statuses["unsent"]:
         raise typer.Exit(1)

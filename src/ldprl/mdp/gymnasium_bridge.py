@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -139,7 +140,10 @@ def _open(env: gymnasium.Env[Any, Any] | str) -> gymnasium.Env[Any, Any]:
             raise InputError("env", env, "an environment of Gymnasium, or the name of one")
         return env
     try:
-        return gymnasium.make(env)
+        with warnings.catch_warnings():
+            # What Gymnasium warns of here is in the error too, without its colour codes.
+            warnings.simplefilter("ignore")
+            return gymnasium.make(env)
     except (gymnasium.error.Error, ImportError) as error:
         raise InputError("env", env, f"an environment that Gymnasium has ({error})") from None
 

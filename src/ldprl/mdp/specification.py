@@ -31,8 +31,12 @@ def mdp_from(text: str) -> TabularMDP:
     """
     if text.endswith(".json") or os.path.isfile(text):
         return TabularMDP.from_file(text)
+    if os.path.isdir(text):
+        raise InputError("mdp", text, "a file such as FILE.json, not a folder")
     family, _, given = text.partition(":")
-    form, build = _FAMILIES[one_of("mdp family", family, _FAMILIES)]
+    if family not in _FAMILIES and os.path.sep in text:
+        raise InputError("mdp", text, "a file that exists, such as FILE.json")
+    form, build = _FAMILIES[one_of("mdp", family, _FAMILIES)]
     names, values = form.split(","), given.split(",")
     if len(names) != len(values):
         raise InputError("mdp", text, f"{family}:{form}")

@@ -1,0 +1,161 @@
+"""Every command × every kind of mistake: one line that names the mistake, exit 2, no output.
+
+Each mistake is made in a line that is good but for it, and the error has to name it: an error about
+anything else fails the test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from ldprl.cli.app import app
+from ldprl.cli.deployment import TEMPLATE
+
+from .conftest import Run
+
+SIZES = "--states 2 --actions 2 --horizon 2"
+GOOD = {
+    "advise": f"{SIZES} --users 1e4 --epsilon 1",
+    "regret": "--mdp random:2,2,2,3 --episodes 100 --epsilon 1",
+    "bounds": f"{SIZES} --episodes 1e6 --epsilon 1",
+    "run": "grid.toml --out new",
+    "reproduce": "table-1 --out new",
+    "audit": f"--mechanism laplace {SIZES} --epsilon 1 --samples 100",
+    "amplify": "--epsilon 1 --crowd 1000 --delta 1e-6",
+    "profile": f"{SIZES} --epsilon 1",
+    "statement": f"--mechanism laplace {SIZES} --epsilon 1",
+    "ledger": "reports.ledger",
+    "deployment init": "new.toml",
+    "deployment check": "clinic.toml",
+    "deployment digest": "clinic.toml",
+    "serve": "--deployment clinic.toml --database sqlite:///new.sqlite",
+    "relay": "--service http://127.0.0.1:9 --database new.sqlite --token secret",
+    "keypair": "--out new.key",
+    "simulate-users": "http://127.0.0.1:9 --users 10",
+    "backup": "new.backup --database sqlite:///service.sqlite",
+    "restore": "old.backup --database sqlite:///new.sqlite",
+    "admin-token": "",
+    "mechanisms": "",
+    "learners": "",
+    "doctor": "",
+}
+"""A line for each command in which nothing is wrong (none of them is run)."""
+INSTEAD = {
+    ("audit", "--present"): f"{GOOD['audit']} --crowd 50",
+    ("amplify", "--central-epsilon"): "--epsilon 1 --delta 1e-6",
+    ("amplify", "--mechanism"): f"{GOOD['amplify']} {SIZES}",
+}
+"""The good line for an option that goes with others only."""
+NUMBERS = {"S", "A", "H", "K", "E", "D", "N", "I", "P", "C", "T"}
+NAMES = {"NAME"}
+FILES = {"FILE", "FILE.toml", "FILE.png"}
+
+
+@dataclass(frozen=True)
+class Mistake:
+    kind: str
+    line: str
+    named: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.line}"
+
+
+def commands() -> dict[str, Any]:
+    group: Any = typer.main.get_command(app)
+    return {
+        " ".join(filter(None, (name, below))): command
+        for name, named in group.commands.items()
+        for below, command in getattr(named, "commands", {"": named}).items()
+    }
+
+
+def mistakes(name: str, command: Any) -> Iterator[Mistake]:
+    good = GOOD[name]
+    line = f"{name} {good}".strip()
+    yield Mistake("unknown option", f"{line} --no-such-option", "--no-such-option")
+    yield Mistake("stray words", f"{line} stray", "stray")
+    for parameter in command.params:
+        option = max(parameter.opts, key=len)
+        if not option.startswith("--"):
+            yield from argument_mistakes(name, good, parameter)
+            continue
+        if parameter.is_flag:
+            yield Mistake("value for a flag", f"{line} {option}=3", option)
+            continue
+        rest = without(INSTEAD.get((name, option), good), option)
+        yield Mistake("no value", f"{name} {rest} {option}".replace("  ", " "), option)
+        if parameter.required:
+            yield Mistake("missing option", f"{name} {rest}", option)
+        if parameter.metavar in NUMBERS:
+            for word in ("twelve", "nan"):
+                yield Mistake("no number", f"{name} {rest} {option} {word}", word)
+        if parameter.metavar in NAMES:
+            yield Mistake("unknown name", f"{name} {rest} {option} no-such-name", "no-such-name")
+
+
+def argument_mistakes(name: str, good: str, parameter: Any) -> Iterator[Mistake]:
+    words = good.split()
+    rest = " ".join(words[1:])
+    if parameter.required:
+        yield Mistake("missing argument", f"{name} {rest}", parameter.metavar)
+    if parameter.metavar in FILES:
+        yield Mistake("folder for a file", f"{name} folder {rest}", "'folder'")
+        if not words[0].startswith("new"):
+            yield Mistake("no such file", f"{name} nowhere {rest}", "'nowhere'")
+        else:
+            yield Mistake("no such folder", f"{name} nowhere/file {rest}", "'nowhere/file'")
+
+
+def without(line: str, option: str) -> str:
+    words = line.split()
+    if option in words:
+        place = words.index(option)
+        del words[place : place + 2]
+    return " ".join(words)
+
+
+def test_no_command_is_left_out() -> None:
+    assert set(GOOD) == set(commands())
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "clinic.toml").write_text(TEMPLATE, encoding="utf-8")
+    (tmp_path / "grid.toml").write_text(
+        'environments = ["random:2,2,2,0"]\nlearners = ["ucb-vi"]\nepisodes = 10\n',
+        encoding="utf-8",
+    )
+    for name in ("LDPRL_DATABASE", "LDPRL_RELAY_TOKEN", "LDPRL_ADMIN_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        mistake
+        for name, command in commands().items()
+        if name in GOOD
+        for mistake in mistakes(name, command)
+    ],
+    ids=str,
+)
+def test_a_mistake_is_one_line(run: Run, workplace: Path, mistake: Mistake) -> None:
+    before = sorted(workplace.rglob("*"))
+    outcome = run(mistake.line)
+    assert (outcome.code, outcome.out) == (2, ""), outcome
+    assert outcome.err.count("\n") == 1, outcome.err
+    assert outcome.err.startswith("error: ")
+    assert mistake.named in outcome.err
+    assert "None" not in outcome.err
+    assert "\x1b" not in outcome.err
+    assert sorted(workplace.rglob("*")) == before
