@@ -38,15 +38,15 @@ def test_the_papers_constants_are_violated(run: Run, name: str) -> None:
 
 
 def test_all_prints_a_row_for_every_mechanism(run: Run) -> None:
-    outcome = run("audit --all --samples 2000")
+    outcome = run("audit --all --delta 0.1 --samples 2000")
     assert outcome.code == 0
     for name in PRIVATE:
-        (row,) = (line for line in outcome.out.splitlines() if name in line)
+        (row,) = (line for line in outcome.out.splitlines() if line.startswith(f"  {name} "))
         assert "holds" in row
 
 
 def test_all_as_json_is_a_list(run: Run) -> None:
-    found = run("audit --all --samples 200 --json").json
+    found = run("audit --all --delta 0.1 --samples 200 --json").json
     assert [row["mechanism"] for row in found] == PRIVATE
 
 
@@ -80,3 +80,26 @@ def test_profiles_as_table_json_and_picture(run: Run, tmp_path: Path) -> None:
     assert list(found) == PRIVATE
     assert found["laplace"]["delta"][3] == 0
     assert found["gaussian"]["delta"][3] == pytest.approx(0.1, rel=1e-2)
+
+
+@pytest.mark.parametrize("line", ["audit --all --samples 200", "profile --epsilon 1"])
+def test_mechanisms_that_need_a_delta_are_left_out_in_words(run: Run, line: str) -> None:
+    outcome = run(line)
+    assert outcome.code == 0
+    assert outcome.err == "left out: bounded-noise, gaussian, which need --delta > 0\n"
+    assert "gaussian" not in outcome.out
+    assert "randomized-response" in outcome.out
+
+
+def test_names_are_not_cut_on_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    outcome = run("profile --epsilon 1 --delta 0.01")
+    assert all(name in outcome.out for name in PRIVATE)
+
+
+def test_an_audit_says_how_strong_its_evidence_is(run: Run) -> None:
+    line = f"audit --mechanism laplace {SIZES} --epsilon 2"
+    few, many = run(f"{line} --samples 200"), run(f"{line} --samples 2e4 --json")
+    assert "laplace, attack" in few.out
+    assert "of 2: weak, " in few.out
+    assert many.json["strength"].startswith("certifies 1.")

@@ -90,8 +90,8 @@ def test_a_bound_of_zero_says_why(run: Run) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("--instance", "mdp = None: expected a world"),
-        ("--states 2", "actions = None: expected a whole number, or a world by --mdp"),
+        ("--instance", "--mdp is missing: expected a world"),
+        ("--states 2", "--actions is missing: expected a whole number, or a world by --mdp"),
         ("--mdp random:2,2,2,1 --states 2", "states = '2': expected no sizes beside --mdp"),
         ("--mdp nothing.json --instance", "expected a readable JSON file"),
         ("--mdp random:200,60,40,1 --instance", "mdp = (200, 60, 40): expected"),
@@ -102,3 +102,9 @@ def test_bad_input_about_a_world_is_one_line(run: Run, given: str, words: str) -
     assert (outcome.code, outcome.out) == (2, "")
     assert words in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+def test_a_delta_that_allows_a_user_in_the_clear_is_named(run: Run) -> None:
+    users = "bounds --states 6 --actions 2 --horizon 8 --episodes 1e6 --epsilon 1"
+    assert "warning: δ = 1e-06 is not below 1/users = 1e-06" in run(f"{users} --delta 1e-6").err
+    assert run(f"{users} --delta 1e-8").err == ""

@@ -135,7 +135,7 @@ _add(_DECIDE, advise, "advise --states 4 --actions 2 --horizon 3 --users 1e6 --e
 _add(
     _SEE,
     regret,
-    "regret --mdp riverswim:4,6 --mechanism gaussian --epsilon 2 --delta 0.01 --episodes 1e6"
+    "regret --mdp riverswim:4,6 --mechanism gaussian --epsilon 2 --delta 1e-8 --episodes 1e6"
     " --runs 5 --json",
 )
 _add(_SEE, bounds, "bounds --states 6 --actions 2 --horizon 8 --episodes 1e8 --epsilon 1")
@@ -147,7 +147,7 @@ _add(
     "audit --mechanism laplace --states 2 --actions 2 --horizon 2 --epsilon 1 --samples 1e4 --json",
 )
 _add(_CHECK, amplify, "amplify --epsilon 6.7 --crowd 1e5 --delta 1e-8")
-_add(_CHECK, profile, "profile --epsilon 2 --delta 0.01")
+_add(_CHECK, profile, "profile --epsilon 2 --delta 1e-6")
 _add(
     _CHECK,
     statement,

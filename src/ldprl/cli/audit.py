@@ -9,9 +9,9 @@ import typer
 from ldprl.cli.completion import mechanism_names
 from ldprl.cli.names import private_mechanisms
 from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import ACTIONS, HORIZON, STATES, ConstantsName, Json
+from ldprl.cli.options import ACTIONS, HORIZON, STATES, ConstantsName, Delta, Json
 from ldprl.cli.show import show_json, show_line, show_table
-from ldprl.errors import InputError
+from ldprl.errors import InputError, probability
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.mechanism import Constants
@@ -34,16 +34,16 @@ def audit(
     epsilon: Annotated[
         str, typer.Option(metavar="E", help="ε > 0 claimed for the whole trajectory.")
     ] = "1",
-    delta: Annotated[
-        str, typer.Option(metavar="D", help="δ in (0, 1), for mechanisms that have one.")
-    ] = "0.1",
+    delta: Delta = "0",
     constants: ConstantsName = "sound",
     samples: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="N", help="Reports of each of two users to measure, after as many to plan."
+            metavar="N",
+            help="Reports of each of two users to measure, after as many to plan."
+            " \\[default: 1e5, fewer if they are long]",
         ),
-    ] = "1e5",
+    ] = None,
     attack: Annotated[
         str | None,
         typer.Option(
@@ -74,30 +74,24 @@ def audit(
 
     if every == (mechanism is not None):
         raise InputError("mechanism", mechanism, "either a name or --all")
-    names = private_mechanisms(constants) if mechanism is None else [mechanism]
+    level = probability("delta", decimal("delta", delta), zero=True)
     shape = Shape(
         count("states", states, at_most=10**3),
         count("actions", actions, at_most=10**3),
         count("horizon", horizon, at_most=10**3),
     )
     if crowd is not None or present is not None:
+        batches = samples or "1e5"
         _audit_crowd(
-            mechanism, shape, decimal("epsilon", epsilon), crowd, present, samples, seed, as_json
+            mechanism, shape, decimal("epsilon", epsilon), crowd, present, batches, seed, as_json
         )
         return
-    found = [
-        _audit(
-            name,
-            shape,
-            decimal("epsilon", epsilon),
-            decimal("delta", delta),
-            cast("Constants", constants),
-            count("samples", samples, at_most=10**8),
-            count("seed", seed, at_least=0, at_most=2**63),
-            attack,
-        )
-        for name in names
-    ]
+    target = decimal("epsilon", epsilon)
+    reports = None if samples is None else count("samples", samples, at_most=10**8)
+    origin = count("seed", seed, at_least=0, at_most=2**63)
+    kind = cast("Constants", constants)
+    names = [mechanism] if mechanism is not None else private_mechanisms(constants, level)
+    found = [_audit(name, shape, target, level, kind, reports, origin, attack) for name in names]
     if as_json:
         show_json(found if every else found[0])
     else:
@@ -149,13 +143,14 @@ def _audit(
     epsilon: float,
     delta: float,
     constants: Constants,
-    samples: int,
+    samples: int | None,
     seed: int,
     attack: str | None,
 ) -> dict[str, Any]:
     from dataclasses import asdict
 
     from ldprl.accounting.audit import audit as attack_mechanism
+    from ldprl.cli.progress import counted_bar
     from ldprl.mechanisms.catalogue import build_mechanism
     from ldprl.shape import Shape
 
@@ -164,8 +159,14 @@ def _audit(
     mechanism = build_mechanism(name, shape, epsilon, delta, constants=constants)
     # What is claimed is what the sound constants give, for a problem of any size.
     claimed = build_mechanism(name, Shape(1, 1, 1), epsilon, delta).guarantee
-    result = attack_mechanism(mechanism, claimed, samples, seed, attack)
-    return {"mechanism": name, "constants": constants, **asdict(result)}
+    with counted_bar(f"reports of {name}") as progress:
+        result = attack_mechanism(mechanism, claimed, samples, seed, attack, progress)
+    return {
+        "mechanism": name,
+        "constants": constants,
+        **asdict(result),
+        "strength": result.strength,
+    }
 
 
 def _show(found: list[dict[str, Any]], shape: Shape, constants: str) -> None:
@@ -185,7 +186,14 @@ def _show(found: list[dict[str, Any]], shape: Shape, constants: str) -> None:
     heads = ("mechanism", "δ", "exact δ", "ε ≥", "best", "δ ≥", "verdict")
     title = f"Audit of ε = {found[0]['claimed']['epsilon']:g}, {constants} constants: {sizes}"
     show_table(title, heads, rows, right=heads[1:6])
+    for row in found:
+        show_line(f"{row['mechanism']}, attack {row['attack']}: {row['strength']}.")
     show_line(
-        f"{found[0]['samples']:,} reports of each user, confidence 1 − 10⁻⁶. δ is claimed, exact δ"
+        f"{_numbers(found)} reports of each user, confidence 1 − 10⁻⁶. δ is claimed, exact δ"
         " computed; best is what the best threshold of a likelihood ratio can expect to prove."
     )
+
+
+def _numbers(found: list[dict[str, Any]]) -> str:
+    least, most = (bound(row["samples"] for row in found) for bound in (min, max))
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"

@@ -10,7 +10,7 @@ import typer
 
 from ldprl.cli.completion import mechanism_names
 from ldprl.cli.instance import instance_bounds, show_instance
-from ldprl.cli.numbers import count, decimal
+from ldprl.cli.numbers import count, decimal, usual_delta, warn_of_delta
 from ldprl.cli.options import (
     ACTIONS,
     HORIZON,
@@ -46,8 +46,11 @@ def bounds(
         typer.Option("--instance", help="Also what no learner can beat in the world of --mdp."),
     ] = False,
     delta: Annotated[
-        str, typer.Option(metavar="D", help="δ in (0, 1), for mechanisms that have one.")
-    ] = "0.1",
+        str | None,
+        typer.Option(
+            metavar="D", help="δ in (0, 1), for mechanisms that have one. \\[default: 1/(10·K)]"
+        ),
+    ] = None,
     mechanism: Annotated[
         str | None,
         typer.Option(
@@ -74,11 +77,12 @@ def bounds(
     if instance and mdp is None:
         raise InputError("mdp", None, "a world: --instance is about one")
     world = None if mdp is None else mdp_from(mdp)
+    users = count("episodes", episodes)
     problem = Problem(
         _shape(sizes) if world is None else _no_sizes(sizes, world.shape),
-        count("episodes", episodes),
+        users,
         decimal("epsilon", epsilon),
-        decimal("delta", delta),
+        usual_delta(users) if delta is None else decimal("delta", delta),
         probability(
             "failure_probability", decimal("failure_probability", failure_probability), zero=False
         ),
@@ -90,6 +94,7 @@ def bounds(
     if mechanism is not None and not issubclass(MECHANISMS.find(mechanism), CountingMechanism):
         raise InputError("mechanism", mechanism, "one of " + ", ".join(counting))
     names = counting if mechanism is None else [mechanism]
+    warn_of_delta(problem.delta, problem.users)
     found = {
         "no_learning": float(problem.shape.horizon * problem.users),
         "upper": [_upper(name, problem) for name in names],

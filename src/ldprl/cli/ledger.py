@@ -12,7 +12,7 @@ import typer
 from ldprl.cli.numbers import decimal
 from ldprl.cli.options import Json
 from ldprl.cli.show import show_json, show_line, show_table
-from ldprl.errors import InputError, probability
+from ldprl.errors import InputError, positive, probability
 
 if TYPE_CHECKING:
     from ldprl.accounting.composition import Spent
@@ -49,6 +49,10 @@ def ledger(
 
     if delta is not None:
         probability("delta", decimal("delta", delta), zero=True)
+    if days is not None:
+        positive("days", decimal("days", days))
+        if budget is None:
+            raise InputError("days", days, "a --budget for these days too")
     if not file.is_file():
         raise InputError("file", str(file), "a ledger that exists")
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING
 
 from ldprl.cli.options import Json
@@ -39,15 +40,26 @@ def _level(learner: type[Learner]) -> str:
     return "joint ε" if learner.needs_central_trust else "none"
 
 
-def private_mechanisms(constants: str) -> list[str]:
-    """Return the mechanisms that claim a finite ε with these constants."""
+def private_mechanisms(constants: str, delta: float) -> list[str]:
+    """Return the mechanisms that claim a finite ε with these constants and this δ."""
     from ldprl.mechanisms.catalogue import MECHANISMS
 
-    return [
+    private = [
         name
         for name, kind in MECHANISMS.items()
         if kind.private and (constants != "paper" or "constants" in kind.parameters())
     ]
+    return with_delta(private, delta)
+
+
+def with_delta(names: list[str], delta: float) -> list[str]:
+    """Return the mechanisms that can be built with this δ; name the others on stderr."""
+    from ldprl.mechanisms.catalogue import MECHANISMS
+
+    needy = [name for name in names if MECHANISMS[name].parameters().get("delta") and not delta]
+    if needy:
+        print(f"left out: {', '.join(needy)}, which need --delta > 0", file=sys.stderr)
+    return [name for name in names if name not in needy]
 
 
 def _show(title: str, rows: list[tuple[str, str, str]], as_json: bool) -> None:

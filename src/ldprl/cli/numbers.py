@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 from ldprl.errors import InputError
+
+_LEAST_DELTA = 1e-9
+"""The least δ for which bounded noise is built; Gaussian noise goes further down."""
 
 
 def count(field: str, text: str, at_least: int = 1, at_most: int = 10**12) -> int:
@@ -24,3 +29,18 @@ def decimal(field: str, text: str) -> float:
         return float(text)
     except ValueError:
         raise InputError(field, text, "a number") from None
+
+
+def usual_delta(users: int) -> float:
+    """Return a δ well below 1/users, and no smaller than every mechanism can be built for."""
+    return max(0.1 / users, _LEAST_DELTA)
+
+
+def warn_of_delta(delta: float, users: int) -> None:
+    """Say on stderr that a δ allows to publish somebody's data in the clear, if it does."""
+    if delta * users >= 1:
+        print(
+            f"warning: δ = {delta:g} is not below 1/users = {1 / users:.2g}: a mechanism may keep"
+            " it and still publish a user in the clear",
+            file=sys.stderr,
+        )

@@ -9,7 +9,8 @@ import typer
 
 from ldprl.cli.names import private_mechanisms
 from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import ACTIONS, HORIZON, STATES, ConstantsName, Json
+from ldprl.cli.options import ACTIONS, HORIZON, STATES, ConstantsName, Delta, Json
+from ldprl.cli.pictures import check_picture
 from ldprl.cli.show import show_json, show_table
 
 if TYPE_CHECKING:
@@ -25,9 +26,7 @@ def profile(
     states: Annotated[str, STATES] = "2",
     actions: Annotated[str, ACTIONS] = "2",
     horizon: Annotated[str, HORIZON] = "2",
-    delta: Annotated[
-        str, typer.Option(metavar="D", help="δ in (0, 1), for mechanisms that have one.")
-    ] = "0.1",
+    delta: Delta = "0",
     constants: ConstantsName = "sound",
     out: Annotated[
         Path | None,
@@ -39,11 +38,13 @@ def profile(
 
     Each δ is proven not to be too small; the gap says by how much it can be too large.
     """
-    from ldprl.errors import positive
+    from ldprl.errors import positive, probability
     from ldprl.mechanisms.catalogue import build_mechanism
     from ldprl.shape import Shape
 
-    target, chance = positive("epsilon", decimal("epsilon", epsilon)), decimal("delta", delta)
+    check_picture("out", out)
+    target = positive("epsilon", decimal("epsilon", epsilon))
+    chance = probability("delta", decimal("delta", delta), zero=True)
     shape = Shape(
         count("states", states, at_most=10**5),
         count("actions", actions, at_most=10**5),
@@ -52,7 +53,7 @@ def profile(
     kind = cast("Constants", constants)
     profiles = {
         name: build_mechanism(name, shape, target, chance, constants=kind).privacy_profile()
-        for name in private_mechanisms(constants)
+        for name in private_mechanisms(constants, chance)
     }
     if out is not None:
         from ldprl.figures.profile_plot import plot_profiles

@@ -14,6 +14,10 @@ import typer
 from ldprl.simulation.schedule import Schedule
 
 _BETWEEN_UPDATES = 0.1
+_FIRST_LINE = 1.0
+"""Seconds after which a log gets its first line of progress."""
+_LINE_FACTOR = 1.25
+"""By how much the time from the start grows from one line to the next."""
 
 
 @contextmanager
@@ -49,10 +53,14 @@ def progress_bar(
 
 
 @contextmanager
-def counted_bar(things: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Show on stderr how many ``things`` are done and how long the others will take."""
+def counted_bar(things: str) -> Iterator[Callable[[int, int], None]]:
+    """Show on stderr how many ``things`` are done and how long the others will take.
+
+    A terminal gets a bar. A file gets a line when work that takes longer than a moment has begun,
+    and others at growing distances, so that a log of a day stays short.
+    """
     if not sys.stderr.isatty():
-        yield None
+        yield Lines(things)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -62,6 +70,34 @@ def counted_bar(things: str) -> Iterator[Callable[[int, int], None] | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+class Lines:
+    """Progress for a log: the n-th line at least a quarter longer after the start than the last.
+
+    The time left is that of the whole at the pace so far, so it is right where things take equally
+    long.
+    """
+
+    def __init__(self, things: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._things = things
+        self._clock = clock
+        self._started = clock()
+        self._first: int | None = None
+        self._due = _FIRST_LINE
+
+    def __call__(self, done: int, total: int) -> None:
+        """Print a line if one is due."""
+        if self._first is None:
+            self._first = done  # found on disk: says nothing about the pace
+        spent = self._clock() - self._started
+        if spent < self._due:
+            return
+        self._due = max(_LINE_FACTOR * spent, spent + _FIRST_LINE)
+        made = done - self._first
+        left = f", about {spent * (total - done) / made:.0f} s left" if made else ""
+        text = f"{spent:6.0f} s  {done:,} of {total:,} {self._things}{left}"
+        print(text, file=sys.stderr, flush=True)
 
 
 def tell_status(text: str) -> None:

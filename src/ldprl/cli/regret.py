@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from ldprl.cli.completion import learner_names, mechanism_names
-from ldprl.cli.numbers import count, decimal
+from ldprl.cli.numbers import count, decimal, warn_of_delta
 from ldprl.cli.options import Alpha, ConstantsName, Delta, Episodes, Epsilon, FailureProbability
 from ldprl.cli.options import Json as JsonFlag
 from ldprl.cli.show import number, show_json, show_table
@@ -107,6 +107,7 @@ def regret(
         failure_probability=decimal("failure_probability", failure_probability),
         alpha=decimal("alpha", alpha),
     )
+    warn_of_delta(randomizer.guarantee.delta, users)
     central = _central(randomizer, mixed, level)
     with progress_bar(schedule, users, repeats) as progress:
         result = simulate(

@@ -10,6 +10,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+_NAMES = ("mechanism", "learner", "name")
+"""Heads of columns that hold names."""
+
 
 def show_json(value: Any) -> None:
     """Print ``value`` as JSON, refusing values that JSON cannot represent."""
@@ -20,11 +23,13 @@ def show_table(
     title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
 ) -> None:
     """Print a table; the columns named in ``right`` are numbers and aligned as such."""
-    table = Table(box=box.SIMPLE_HEAD)
-    for head in heads:
-        table.add_column(head, justify="right" if head in right else "left")
-    for row in rows:
-        table.add_row(*row)
+    table, lines = Table(box=box.SIMPLE_HEAD), list(rows)
+    for place, head in enumerate(heads):
+        # A name is typed again: however narrow the terminal, it is not cut.
+        least = max(len(line[place]) for line in lines) if lines and head in _NAMES else None
+        table.add_column(head, justify="right" if head in right else "left", min_width=least)
+    for line in lines:
+        table.add_row(*line)
     show_line(title, style="bold")
     _console().print(table)
 

@@ -7,8 +7,9 @@ from typing import Literal
 
 import pytest
 
-from ldprl import InputError, Shape
-from ldprl.accounting.audit import ATTACKS, audit
+from ldprl import InputError, Laplace, Shape
+from ldprl.accounting.audit import ATTACKS, Audit, audit
+from ldprl.accounting.audit.auditor import usual_samples
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.subset_selection import SubsetSelection
@@ -73,3 +74,27 @@ def test_bad_input_is_refused() -> None:
         audit(mechanism, mechanism.guarantee, 10, attack="guess")
     with pytest.raises(InputError, match="finite"):
         audit(mechanism, Guarantee(math.inf, 0.0), 10)
+
+
+def test_long_reports_are_measured_less_often() -> None:
+    small, large = (Laplace(Shape(*sizes), 1.0) for sizes in ((2, 2, 2), (12, 4, 6)))
+    assert usual_samples(small) == 100_000
+    assert usual_samples(large) == 2e7 // large.layout.length
+
+
+@pytest.mark.parametrize(
+    ("found", "best", "words"),
+    [
+        (1.8, 1.9, "strong"),
+        (0.77, None, "weak, more samples or another attack could certify more"),
+        (0.77, 0.8, "weak, only more samples could certify more"),
+        (0.77, 1.7, "weak, another attack could certify up to 1.7"),
+        (1.2, 1.2, "fair, only more samples could certify more"),
+    ],
+)
+def test_the_strength_of_the_evidence_in_words(
+    found: float, best: float | None, words: str
+) -> None:
+    claimed = Guarantee(1.9, 0.0)
+    audited = Audit(claimed, 0.0, found, 0.0, best, "likelihood", "two cells", 100, "holds")
+    assert audited.strength == f"certifies {found:.2g} of 1.9: {words}"

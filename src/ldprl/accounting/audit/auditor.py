@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -24,6 +24,12 @@ from ldprl.shape import Array
 
 ATTACKS = ("likelihood", "classifier", "counters", "floating-point")
 _MOST_SCOUTS = 5_000
+_STRONG, _FAIR = 0.8, 0.5
+"""Shares of the claimed ε from which evidence is called strong and fair; nothing else uses them."""
+_USUAL_SAMPLES = 100_000
+_USUAL_NUMBERS = 2e7
+"""Numbers in all reports of one user that are measured, unless a caller asks for more: four times
+as many are drawn, which takes half a minute where each has exact Laplace noise."""
 
 
 class Plan(Protocol):
@@ -31,6 +37,10 @@ class Plan(Protocol):
 
     def certify(self, first: Array, second: Array, goal: Goal) -> float:
         """Return the bound that the evidence of either user's reports certifies."""
+
+
+Progress = Callable[[int, int], object]
+"""Hears how many reports are drawn, and of how many."""
 
 
 class Attack(Protocol):
@@ -82,13 +92,32 @@ class Audit:
     samples: int
     verdict: Literal["holds", "violated"]
 
+    @property
+    def strength(self) -> str:
+        """How much of the claimed ε the attack certified, and what would certify more."""
+        found, claimed, best = (
+            self.empirical_epsilon_lower,
+            self.claimed.epsilon,
+            self.best_epsilon_lower,
+        )
+        said = f"certifies {found:.2g} of {claimed:.3g}"
+        if found >= _STRONG * claimed:
+            return f"{said}: strong"
+        grade = "fair" if found >= _FAIR * claimed else "weak"
+        if best is None:
+            return f"{said}: {grade}, more samples or another attack could certify more"
+        if found >= _STRONG * best:
+            return f"{said}: {grade}, only more samples could certify more"
+        return f"{said}: {grade}, another attack could certify up to {best:.2g}"
+
 
 def audit(
     mechanism: Mechanism,
     claimed: Guarantee,
-    samples: int = 100_000,
+    samples: int | None = None,
     seed: int = 0,
     attack: str | None = None,
+    progress: Progress | None = None,
 ) -> Audit:
     """Attack ``mechanism`` and say what that proves about its claim.
 
@@ -99,14 +128,17 @@ def audit(
     claimed
         The (ε, δ) to be held against.
     samples
-        Reports of each of two users to be measured, after as many for the plan.
+        Reports of each of two users to be measured, after as many for the plan; by default
+        :func:`usual_samples`.
     seed
         The same seed, the same audit.
     attack
         One of :data:`ATTACKS`; by default the one that promises most. The paper's constants
         are a claim about real numbers: ``floating-point`` is used against them only on demand.
+    progress
+        Called with (reports drawn, reports to draw).
     """
-    whole_number("samples", samples, 1)
+    samples = usual_samples(mechanism) if samples is None else whole_number("samples", samples, 1)
     if not math.isfinite(claimed.epsilon):
         raise InputError("mechanism", type(mechanism).__name__, "one that claims a finite ε")
     if attack is not None:
@@ -116,12 +148,23 @@ def audit(
         "epsilon": LeastEpsilon(claimed.delta),
         "delta": LeastDelta(claimed.epsilon),
     }
-    pair, attacks = _scout(mechanism, goals["epsilon"], samples, source, attack)
+    pairs = list(worst_pairs(mechanism))
+    scouts = min(max(samples // 10, 100), _MOST_SCOUTS)
+    drawn, total = 0, 4 * (len(pairs) * scouts + samples)
 
-    seen = _observe(mechanism, pair, attacks, samples, source)
+    def count(reports: int) -> None:
+        nonlocal drawn
+        drawn += reports
+        if progress is not None:
+            progress(drawn, total)
+
+    count(0)
+    pair, attacks = _scout(mechanism, pairs, goals["epsilon"], scouts, source, attack, count)
+
+    seen = _observe(mechanism, pair, attacks, samples, source, count)
     plans = {name: _plan(attacks, seen, goal) for name, goal in goals.items()}
     used = {chosen: attacks[chosen] for chosen, _ in plans.values()}
-    seen = _observe(mechanism, pair, used, samples, source)
+    seen = _observe(mechanism, pair, used, samples, source, count)
     found = {
         name: max(0.0, plan.certify(*seen[chosen], goals[name]))
         for name, (chosen, plan) in plans.items()
@@ -147,19 +190,32 @@ def audit(
     )
 
 
+def usual_samples(mechanism: Mechanism) -> int:
+    """Return how many reports of each user an audit measures: fewer where they are long."""
+    pair = next(iter(worst_pairs(mechanism)))
+    one = draw_reports(mechanism, pair.first, pair.assignment, 1, SeededSourceForTests(0))
+    return min(_USUAL_SAMPLES, max(1, int(_USUAL_NUMBERS / max(1, one.values.shape[1]))))
+
+
 def _scout(
-    mechanism: Mechanism, goal: Goal, samples: int, source: RandomSource, wanted: str | None
+    mechanism: Mechanism,
+    pairs: Sequence[Neighbours],
+    goal: Goal,
+    count: int,
+    source: RandomSource,
+    wanted: str | None,
+    tell: Callable[[int], object],
 ) -> tuple[Neighbours, dict[str, Attack]]:
     """Return the pair that promises most on a few reports, and the attacks on it."""
-    count = min(max(samples // 10, 100), _MOST_SCOUTS)
     found = []
-    for pair in worst_pairs(mechanism):
+    for pair in pairs:
         first, second = (
             draw_reports(mechanism, trajectory, pair.assignment, count, source)
             for trajectory in (pair.first, pair.second)
         )
+        tell(2 * count)
         attacks = _attacks(mechanism, pair, first, second, wanted)
-        seen = _observe(mechanism, pair, attacks, count, source)
+        seen = _observe(mechanism, pair, attacks, count, source, tell)
         promise = max(attacks[name].plan(*both, goal)[0] for name, both in seen.items())
         found.append((max(0.0, promise), pair, attacks))
     # The first of those that promise as much: where none promises anything, the worst pair.
@@ -197,6 +253,7 @@ def _observe(
     attacks: Mapping[str, Attack],
     count: int,
     source: RandomSource,
+    tell: Callable[[int], object],
 ) -> Evidence:
     """Draw ``count`` fresh reports of each user and return what each attack keeps of them."""
     parts: dict[str, tuple[list[Array], list[Array]]] = {name: ([], []) for name in attacks}
@@ -205,6 +262,7 @@ def _observe(
             reports = draw_reports(mechanism, trajectory, pair.assignment, chunk, source)
             for name, attack in attacks.items():
                 parts[name][side].append(attack.evidence(reports))
+            tell(chunk)
     return {
         name: (np.concatenate(first), np.concatenate(second))
         for name, (first, second) in parts.items()

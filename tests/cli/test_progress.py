@@ -1,0 +1,49 @@
+"""Progress in a log: early, sparse, and with a time left that comes true."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ldprl.cli.progress import Lines
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> list[tuple[float, float]]:
+    """Return (seconds since the start, seconds said to be left) of every line."""
+    found = re.findall(r"^ *(\d+) s .*?about (\d+) s left$", capsys.readouterr().err, re.MULTILINE)
+    return [(float(spent), float(left)) for spent, left in found]
+
+
+def test_a_moment_is_not_worth_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    now = 0.0
+    lines = Lines("cells", lambda: now)
+    for done in range(11):
+        now = 0.05 * done
+        lines(done, 10)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("found", [0, 400])
+def test_the_time_left_comes_true_and_a_day_is_a_short_log(
+    capsys: pytest.CaptureFixture[str], found: int
+) -> None:
+    now = 0.0
+    lines = Lines("cells", lambda: now)
+    total = 1000
+    for done in range(found, total + 1):
+        now = 90.0 * (done - found)
+        lines(done, total)
+    said = told(capsys)
+    assert 5 < len(said) < 40
+    for spent, left in said:
+        assert spent + left == pytest.approx(now, rel=0.01)
+
+
+def test_the_first_line_comes_within_two_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    now = 0.0
+    lines = Lines("reports", lambda: now)
+    for tick in range(21):
+        now = 0.1 * tick
+        lines(tick, 10**6)
+    assert told(capsys)[0][0] <= 2
