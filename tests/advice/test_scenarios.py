@@ -7,10 +7,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ldprl.advice.scenarios import chain, given_scenario, plausible_scenarios, random_value
+from ldprl.advice.scenarios import chain, given_scenario, plausible_scenarios
 from ldprl.errors import InputError
 from ldprl.mdp import TabularMDP, random_mdp
-from ldprl.mdp.evaluation import policy_values
+from ldprl.mdp.evaluation import policy_values, random_value
 from ldprl.shape import Shape
 
 

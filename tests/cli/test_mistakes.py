@@ -25,6 +25,8 @@ GOOD = {
     "regret": "--mdp random:2,2,2,3 --episodes 100 --epsilon 1",
     "bounds": f"{SIZES} --episodes 1e6 --epsilon 1",
     "run": "grid.toml --out new",
+    "show": "folder",
+    "plot": "folder",
     "reproduce": "table-1 --out new",
     "audit": f"--mechanism laplace {SIZES} --epsilon 1 --samples 100",
     "amplify": "--epsilon 1 --crowd 1000 --delta 1e-6",
@@ -54,6 +56,7 @@ INSTEAD = {
 """The good line for an option that goes with others only."""
 NUMBERS = {"S", "A", "H", "K", "E", "D", "N", "I", "P", "C", "T"}
 NAMES = {"NAME"}
+FOLDERS = {"FOLDER"}
 FILES = {"FILE", "FILE.toml", "FILE.png"}
 
 
@@ -105,6 +108,10 @@ def argument_mistakes(name: str, good: str, parameter: Any) -> Iterator[Mistake]
     rest = " ".join(words[1:])
     if parameter.required:
         yield Mistake("missing argument", f"{name} {rest}", parameter.metavar)
+    if parameter.metavar in FOLDERS:
+        yield Mistake("no such folder", f"{name} nowhere {rest}", "'nowhere'")
+        yield Mistake("file for a folder", f"{name} grid.toml {rest}", "'grid.toml'")
+        yield Mistake("another's folder", f"{name} folder {rest}", "'folder'")
     if parameter.metavar in FILES:
         yield Mistake("folder for a file", f"{name} folder {rest}", "'folder'")
         if not words[0].startswith("new"):

@@ -10,10 +10,10 @@ from itertools import count
 import numpy as np
 
 from ldprl.errors import InputError
-from ldprl.mdp.evaluation import optimum
+from ldprl.mdp.evaluation import worth
 from ldprl.mdp.families import random_mdp, riverswim
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.shape import FloatArray, Shape
+from ldprl.shape import Shape
 
 _LEAST_WORTH = 0.05
 """Reward per step by which the best policy beats acting at random in a plausible MDP, at least.
@@ -31,16 +31,7 @@ class Scenario:
     @cached_property
     def worth(self) -> float:
         """The gain of the best policy over acting at random: V* − V^random."""
-        best = float(self.mdp.initial @ optimum(self.mdp).values[0])
-        return best - random_value(self.mdp)
-
-
-def random_value(mdp: TabularMDP) -> float:
-    """Return the value of choosing every action uniformly at random."""
-    values: FloatArray = np.zeros(mdp.shape.states)
-    for step in reversed(range(mdp.horizon)):
-        values = (mdp.step_rewards[step] + mdp.step_transitions[step] @ values).mean(axis=1)
-    return float(mdp.initial @ values)
+        return worth(self.mdp)
 
 
 def given_scenario(mdp: TabularMDP, name: str = "the given MDP") -> Scenario:

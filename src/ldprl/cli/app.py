@@ -25,6 +25,7 @@ from ldprl.cli.profile import profile
 from ldprl.cli.regret import regret
 from ldprl.cli.relay import keypair, relay
 from ldprl.cli.reproduce import reproduce
+from ldprl.cli.results import plot, show
 from ldprl.cli.run import run
 from ldprl.cli.serve import admin_token, serve
 from ldprl.cli.simulate_users import simulate_users
@@ -140,6 +141,8 @@ _add(
 )
 _add(_SEE, bounds, "bounds --states 6 --actions 2 --horizon 8 --episodes 1e8 --epsilon 1")
 _add(_SEE, run, "run examples/experiments/privacy_levels.toml --out out/levels")
+_add(_SEE, show, "show out/levels")
+_add(_SEE, plot, "plot out/levels --out levels.svg")
 _add(_SEE, reproduce, "reproduce regret shuffle --episodes 1e6 --runs 5 --out out/figures")
 _add(
     _CHECK,

@@ -9,6 +9,7 @@ import typer
 
 from ldprl.cli.numbers import count
 from ldprl.cli.options import Json
+from ldprl.cli.results import show_summary
 from ldprl.cli.show import show_json
 
 
@@ -29,15 +30,23 @@ def run(
     """Run a grid of environments, learners, mechanisms, ε and seeds.
 
     Every cell is written to disk when it is finished, so the same command continues a run that was
-    stopped, by Ctrl-C or by a crash. At the end all rows are in DIR/results.parquet.
+    stopped, by Ctrl-C or by a crash. At the end all rows are in DIR/results.parquet, and a
+    picture of them in DIR/regret.png; **ldprl show** and **ldprl plot** work before the end too.
     """
     from ldprl.cli.progress import counted_bar, resumable
     from ldprl.experiments.run import run_experiment
+    from ldprl.experiments.summary import summarize
+    from ldprl.figures.experiment_plot import plot_experiment
 
     processes = None if workers is None else count("workers", workers, at_most=10**4)
     with resumable("cells", out), counted_bar("cells") as progress:
         results = run_experiment(file, out, workers=processes, cluster=cluster, progress=progress)
+    summary = summarize(out)
+    picture = out / "regret.png"
+    plot_experiment(summary).savefig(picture)
     if as_json:
-        show_json({"results": str(results)})
+        lines = [line.as_dict() for line in summary.lines]
+        show_json({"results": str(results), "picture": str(picture), "lines": lines})
     else:
-        print(results)
+        show_summary(summary)
+        print(f"rows: {results}\npicture: {picture}")

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import ldprl
-from ldprl.catalogue import LEARNERS, build
+from ldprl.catalogue import build
 from ldprl.experiments.schema import Experiment
 from ldprl.learning.learner import Learner
 from ldprl.mdp.specification import mdp_from
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.mechanism import Constants, Mechanism, PrivacyWarning
-from ldprl.mechanisms.none import NoPrivacy
 from ldprl.simulation.engine import Simulation, simulate
 
 
@@ -142,12 +141,10 @@ def digest(value: Any) -> str:
 
 def _combinations(experiment: Experiment) -> Iterator[tuple[str, str, str, float | None]]:
     """Yield the valid combinations: without privacy there is one mechanism and no ε."""
-    for learner in experiment.learners:
-        private = LEARNERS.find(learner).private
-        for mechanism in experiment.mechanisms if private else (NoPrivacy.name,):
-            epsilons = experiment.epsilons if MECHANISMS.find(mechanism).private else (None,)
-            for constants, epsilon in product(experiment.constants, epsilons):
-                yield learner, mechanism, constants, epsilon
+    for learner, mechanism in experiment.combinations():
+        epsilons = experiment.epsilons if MECHANISMS.find(mechanism).private else (None,)
+        for constants, epsilon in product(experiment.constants, epsilons):
+            yield learner, mechanism, constants, epsilon
 
 
 def _located(environment: str, folder: Path) -> str:

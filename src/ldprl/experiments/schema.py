@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ldprl.catalogue import LEARNERS
 from ldprl.errors import InputError, one_of, positive, probability, real
@@ -16,6 +16,13 @@ from ldprl.naming import Catalogue
 from ldprl.simulation.schedule import schedule_from
 
 _T = TypeVar("_T")
+
+
+class Pair(NamedTuple):
+    """A learner with the mechanism that its users have."""
+
+    learner: str
+    mechanism: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +39,11 @@ class Experiment:
         MDPs, as :func:`ldprl.mdp.mdp_from` reads them; a file's path starts at the TOML file's
         folder.
     learners, mechanisms
-        Names, as ``ldprl learners`` and ``ldprl mechanisms`` list them.
+        Names, as ``ldprl learners`` and ``ldprl mechanisms`` list them; each learner meets each
+        mechanism.
+    pairs
+        Further combinations, beside that product: tables with a ``learner`` and a ``mechanism``.
+        With ``[[pairs]]`` alone there is no product.
     epsilons
         Needed if a private learner meets a mechanism, and only then.
     constants
@@ -48,8 +59,9 @@ class Experiment:
     """
 
     environments: tuple[str, ...]
-    learners: tuple[str, ...]
+    learners: tuple[str, ...] = ()
     mechanisms: tuple[str, ...] = (NoPrivacy.name,)
+    pairs: tuple[Pair, ...] = ()
     epsilons: tuple[float, ...] = ()
     constants: tuple[str, ...] = ("sound",)
     seeds: tuple[int, ...] = (0,)
@@ -62,7 +74,10 @@ class Experiment:
 
     def __post_init__(self) -> None:
         self._check("environments", _each(_text))
-        self._check("learners", _each(_class(LEARNERS)))
+        if self.learners or not self.pairs:
+            self._check("learners", _each(_class(LEARNERS)))
+        if self.pairs:
+            self._check("pairs", _each(_pair))
         self._check("mechanisms", _each(_class(MECHANISMS)))
         self._check("constants", _each(_name(("sound", "paper"))))
         self._check("seeds", _each(_count(0, 2**63 - 1)))
@@ -89,15 +104,24 @@ class Experiment:
     def _check(self, field: str, check: Callable[[str, Any], object]) -> None:
         object.__setattr__(self, field, check(field, getattr(self, field)))
 
+    def combinations(self) -> list[Pair]:
+        """Return every learner with its mechanism, the product first, each once."""
+        product = [
+            Pair(learner, mechanism)
+            for learner in self.learners
+            for mechanism in (self.mechanisms if _private(learner) else (NoPrivacy.name,))
+        ]
+        return list(dict.fromkeys([*product, *self.pairs]))
+
     def _meets_a_mechanism(self) -> bool:
         """Say whether any cell is private; refuse mechanisms that no learner can use."""
-        usable = any(LEARNERS.find(name).private for name in self.learners)
+        usable = any(map(_private, self.learners)) or not self.learners
         private = [name for name in self.mechanisms if MECHANISMS.find(name).private]
         if private and not usable:
             names = ", ".join(name for name, kind in LEARNERS.items() if kind.private)
             expected = f"'none', or a learner that can use noisy sums ({names})"
             raise InputError("mechanisms", private, expected)
-        return bool(private)
+        return any(MECHANISMS.find(pair.mechanism).private for pair in self.combinations())
 
 
 def parse(text: str) -> Experiment:
@@ -107,6 +131,7 @@ def parse(text: str) -> Experiment:
     except tomllib.TOMLDecodeError as error:
         raise InputError("TOML", text[:40], f"a TOML document ({error})") from None
     keys = {field.name: field.default is MISSING for field in fields(Experiment)}
+    keys["learners"] = "pairs" not in given
     for key in given:
         one_of("key", key, keys)
     for key, needed in keys.items():
@@ -137,6 +162,24 @@ def _each(check: Callable[[str, Any], _T]) -> Callable[[str, Any], tuple[_T, ...
         return checked
 
     return check_all
+
+
+def _pair(field: str, value: Any) -> Pair:
+    """Check a table with a learner and a mechanism that it can use."""
+    if isinstance(value, Pair):
+        value = value._asdict()
+    if not isinstance(value, dict) or not {"learner"} <= set(value) <= set(Pair._fields):
+        raise InputError(field, value, "a learner and a mechanism")
+    learner = _class(LEARNERS)(f"{field}.learner", value["learner"])
+    mechanism = value.get("mechanism", NoPrivacy.name)
+    _class(MECHANISMS)(f"{field}.mechanism", mechanism)
+    if MECHANISMS.find(mechanism).private and not _private(learner):
+        raise InputError(f"{field}.mechanism", mechanism, f"none: {learner} needs exact sums")
+    return Pair(learner, mechanism)
+
+
+def _private(learner: str) -> bool:
+    return LEARNERS.find(learner).private
 
 
 def _text(field: str, value: Any) -> str:

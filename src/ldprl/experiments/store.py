@@ -29,6 +29,7 @@ import pyarrow.parquet as pq
 import ldprl
 from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell, StoppedError, digest
+from ldprl.mdp.evaluation import worth
 from ldprl.simulation.engine import Simulation
 
 _SCHEMA = pa.schema(
@@ -49,7 +50,8 @@ _SCHEMA = pa.schema(
 )
 _PARTIAL = ".tmp"
 _LOCK = ".lock"
-_MANIFEST = "manifest.json"
+MANIFEST = "manifest.json"
+CELLS = "cells"
 _CELLS_AT_ONCE = 256
 
 
@@ -57,7 +59,7 @@ class Store:
     """The results folder of one experiment; :func:`open_store` makes it."""
 
     def __init__(self, folder: Path) -> None:
-        self._cells = folder / "cells"
+        self._cells = folder / CELLS
         self.results = folder / "results.parquet"
 
     def has(self, cell: Cell) -> bool:
@@ -73,6 +75,7 @@ class Store:
         about = {
             "parameters": cell.parameters,
             "seconds": simulation.seconds,
+            "worth": worth(cell.mdp),
             "versions": _versions(),
         }
         rows = rows_of(cell, simulation).replace_schema_metadata({"ldprl": json.dumps(about)})
@@ -111,7 +114,7 @@ def open_store(folder: Path, text: str, cells: Sequence[Cell]) -> Iterator[Store
     """
     identity = digest([cell.parameters for cell in cells])
     _refuse_others(folder, identity)
-    (folder / "cells").mkdir(parents=True, exist_ok=True)
+    (folder / CELLS).mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -125,7 +128,7 @@ def open_store(folder: Path, text: str, cells: Sequence[Cell]) -> Iterator[Store
             "seeds": sorted({cell.seed for cell in cells}),
             "versions": _versions(),
         }
-        with _atomically(folder / _MANIFEST) as file:
+        with _atomically(folder / MANIFEST) as file:
             file.write(json.dumps(about, indent=2).encode())
         with _atomically(folder / "experiment.toml") as file:
             file.write(text.encode())
@@ -165,16 +168,16 @@ def _refuse_others(folder: Path, identity: str) -> None:
     """Refuse a folder that holds anything but this experiment."""
     if folder.exists() and not folder.is_dir():
         raise InputError("out", str(folder), "a folder, not a file")
-    manifest = folder / _MANIFEST
+    manifest = folder / MANIFEST
     try:
         known = json.loads(manifest.read_bytes())["experiment"]
     except FileNotFoundError:
         known = None
     except (ValueError, KeyError, TypeError):
-        raise InputError("out", str(folder), f"a readable {_MANIFEST} in it") from None
+        raise InputError("out", str(folder), f"a readable {MANIFEST} in it") from None
     if known is None and folder.exists():
         # A run killed in its first moments leaves these and no manifest.
-        ours = {_LOCK, "cells", _MANIFEST + _PARTIAL}
+        ours = {_LOCK, CELLS, MANIFEST + _PARTIAL}
         known = identity if {path.name for path in folder.iterdir()} <= ours else ""
     if known not in (None, identity):
         expected = "a new folder, or that of this experiment (it holds something else)"

@@ -41,6 +41,19 @@ def _solve(mdp: TabularMDP, policy: Policy | None = None) -> tuple[Policy, Float
     return solve(mdp.shape, mdp.rewards, mdp.transitions, policy)
 
 
+def random_value(mdp: TabularMDP) -> float:
+    """Return the value of choosing every action uniformly at random."""
+    values: FloatArray = np.zeros(mdp.shape.states)
+    for step in reversed(range(mdp.horizon)):
+        values = (mdp.step_rewards[step] + mdp.step_transitions[step] @ values).mean(axis=1)
+    return float(mdp.initial @ values)
+
+
+def worth(mdp: TabularMDP) -> float:
+    """Return the gain of the best policy over acting at random, V* − V^random."""
+    return float(mdp.initial @ optimum(mdp).values[0]) - random_value(mdp)
+
+
 def occupancy(mdp: TabularMDP, policy: Policy) -> FloatArray:
     """Return P(s_h = s, a_h = a) under ``policy``, of shape (H, S, A)."""
     policy = check_policy("policy", policy, mdp.shape)

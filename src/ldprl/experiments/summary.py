@@ -1,0 +1,141 @@
+"""What a results folder says so far: one line for each combination, finished or not."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ldprl.errors import InputError
+from ldprl.experiments.store import CELLS, MANIFEST
+from ldprl.shape import FloatArray, IntArray
+
+Key = tuple[str, str, str, str, float]
+
+
+@dataclass(frozen=True)
+class Line:
+    """The runs of one combination, over all seeds.
+
+    Attributes
+    ----------
+    environment, learner, mechanism, constants, epsilon
+        The combination; ε is infinite without privacy.
+    users
+        Numbers of users at which the regret is known.
+    curves
+        Regret of each run, of shape (runs, users).
+    learnt
+        For each run: the share of the gap between acting at random and the best policy that the
+        second half of the users gained; not a number where there is no gap.
+    seconds
+        Time of all runs together, without compiling.
+    """
+
+    environment: str
+    learner: str
+    mechanism: str
+    constants: str
+    epsilon: float
+    users: IntArray
+    curves: FloatArray
+    learnt: FloatArray
+    seconds: float
+
+    @property
+    def regret(self) -> FloatArray:
+        """Total regret of each run."""
+        return self.curves[:, -1]
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the mean regret at each number of users; 0 of a single run."""
+        runs = len(self.curves)
+        spread = self.curves.std(axis=0, ddof=min(1, runs - 1))
+        error: FloatArray = spread / math.sqrt(runs)
+        return error
+
+    @property
+    def name(self) -> str:
+        """The combination in words, without its environment."""
+        privacy = "" if math.isinf(self.epsilon) else f", ε = {self.epsilon:g}"
+        return f"{self.learner}, {self.mechanism} ({self.constants}{privacy})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what a program can read."""
+        learnt = float(self.learnt.mean())
+        return {
+            "environment": self.environment,
+            "learner": self.learner,
+            "mechanism": self.mechanism,
+            "constants": self.constants,
+            "epsilon": None if math.isinf(self.epsilon) else self.epsilon,
+            "users": int(self.users[-1]),
+            "runs": len(self.curves),
+            "regret": float(self.regret.mean()),
+            "standard_error": float(self.standard_error[-1]),
+            "worst": float(self.regret.max()),
+            "learnt": None if math.isnan(learnt) else learnt,
+            "seconds": self.seconds,
+        }
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All combinations of a folder, and how many of its cells are finished."""
+
+    lines: tuple[Line, ...]
+    finished: int
+    cells: int
+
+
+def summarize(folder: Path) -> Summary:
+    """Read the finished cells of a results folder; others may be still at work in it."""
+    try:
+        cells = int(json.loads((folder / MANIFEST).read_bytes())["cells"])
+    except (OSError, ValueError, KeyError, TypeError):
+        expected = "a folder that ldprl run made"
+        raise InputError("folder", str(folder), expected) from None
+    found: dict[str, tuple[dict[str, Any], pa.Table]] = {}
+    for path in sorted((folder / CELLS).glob("*.parquet"), key=lambda path: path.stat().st_mtime):
+        table = pq.read_table(path)
+        about = json.loads(table.schema.metadata[b"ldprl"])
+        # The newest of those that differ only in the version that computed them.
+        found[json.dumps(about["parameters"], sort_keys=True)] = (about, table)
+    groups: dict[Key, list[tuple[dict[str, Any], pa.Table]]] = {}
+    for about, table in found.values():
+        groups.setdefault(_key(about["parameters"]), []).append((about, table))
+    lines = tuple(_line(key, groups[key]) for key in sorted(groups))
+    return Summary(lines, len(found), cells)
+
+
+def _key(parameters: dict[str, Any]) -> Key:
+    names = (parameters[name] for name in ("environment", "learner", "mechanism", "constants"))
+    epsilon = parameters["epsilon"]
+    return (*names, math.inf if epsilon is None else epsilon)
+
+
+def _line(key: Key, cells: Iterable[tuple[dict[str, Any], pa.Table]]) -> Line:
+    curves, learnt, seconds = [], [], 0.0
+    for about, table in cells:
+        users = np.unique(table["episodes"].to_numpy())
+        rows = table["regret"].to_numpy().reshape(-1, len(users))
+        curves.append(rows)
+        learnt.append(1 - late_loss(users, rows) / (about.get("worth") or math.nan))
+        seconds += about["seconds"]
+    return Line(*key, users, np.concatenate(curves), np.concatenate(learnt), seconds)
+
+
+def late_loss(users: IntArray, curves: FloatArray) -> FloatArray:
+    """Return what the second half of the users lost on average, for each run."""
+    points, last = np.append(0, users), users[-1]
+    half = [np.interp(last / 2, points, np.append(0.0, curve)) for curve in curves]
+    loss: FloatArray = (curves[:, -1] - np.array(half)) / (last / 2)
+    return loss
