@@ -84,7 +84,7 @@ def test_identity_hangs_on_what_is_in_the_file_of_an_environment(tmp_path: Path)
     ("old", "new", "field"),
     [
         ("delta = 0.1", "delta = 0.0", "delta"),
-        ("riverswim:3,4", "rivrswim:3,4", "mdp family"),
+        ("riverswim:3,4", "rivrswim:3,4", "mdp"),
         ("riverswim:3,4", "missing.json", "MDP file"),
         ("delta = 0.1", "delta = 0.1\nalpha = 1", "alpha"),
         ("0.5, 2", "1e9", "epsilon"),

@@ -38,10 +38,10 @@ def test_reads_a_file_by_any_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "field", "expected"),
     [
-        ("rivrswim:6,20", "mdp family", "did you mean 'riverswim'?"),
-        ("hardtree:15,3,8,100,1", "mdp family", "did you mean 'hard-tree'?"),
-        ("", "mdp family", "one of random, riverswim, grid, hard-tree, gym"),
-        ("x" * 10_000, "mdp family", "one of"),
+        ("rivrswim:6,20", "mdp", "did you mean 'riverswim'?"),
+        ("hardtree:15,3,8,100,1", "mdp", "did you mean 'hard-tree'?"),
+        ("", "mdp", "one of random, riverswim, grid, hard-tree, gym"),
+        ("x" * 10_000, "mdp", "one of"),
         ("missing.json", "MDP file", "No such file"),
         ("random", "mdp", "random:S,A,H,SEED"),
         ("random:2,2,2", "mdp", "random:S,A,H,SEED"),

@@ -14,11 +14,11 @@ from ldprl.learning.learner import Learner
 from ldprl.learning.psrl import PSRL
 from ldprl.mdp import TabularMDP, random_mdp, regret
 from ldprl.mechanisms.laplace import Laplace
-from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.randomized_response import RandomizedResponse
 from ldprl.shape import FloatArray, Shape
-from ldprl.simulation.engine import simulate
+from ldprl.simulation.engine import Simulation, simulate
 from ldprl.simulation.reference import run_protocol
 from ldprl.statistics import Statistics
 from tests.simulation.stubs import NoNoise, TwoGroups, Watched
@@ -191,3 +191,13 @@ def test_bad_input_is_refused(field: str, change: dict[str, Any]) -> None:
     usual: dict[str, Any] = {"mechanism": NoPrivacy(SHAPE), "episodes": 10}
     with pytest.raises(InputError, match="^" + field.replace(".", r"\.")):
         simulate(problem(), PSRL(), **(usual | change))
+
+
+def test_printing_a_simulation_takes_three_lines() -> None:
+    curves = np.array([[1.0, 10.0], [2.0, 14.0]])
+    shown = str(Simulation(np.array([10, 100]), curves, Guarantee(1.0, 0.0), 0.5, 0.25))
+    assert shown.splitlines() == [
+        "2 runs of 100 users, ε = 1, δ = 0",
+        "regret 12 ± 2, 0.12 per user, worst run 14",
+        "0.50 s, and 0.25 s to compile",
+    ]

@@ -12,7 +12,7 @@ from ldprl.cli.pictures import check_picture
 from ldprl.cli.show import number, show_json, show_line, show_table
 
 if TYPE_CHECKING:
-    from ldprl.experiments.summary import Summary
+    from ldprl.experiments.summary import Line, Summary
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder that a run writes to.")]
 
@@ -52,29 +52,30 @@ def plot(
 
 
 def show_summary(summary: Summary) -> None:
-    """Print a row for each combination."""
-    rows = []
-    for line in summary.lines:
-        found = line.as_dict()
-        learnt = "–" if found["learnt"] is None else f"{found['learnt']:.0%}"
-        rows.append(
-            (
-                line.environment,
-                line.learner,
-                line.mechanism,
-                "–" if found["epsilon"] is None else f"{line.epsilon:g}",
-                str(found["runs"]),
-                f"{number(found['regret'])} ± {number(found['standard_error'])}",
-                number(found["worst"]),
-                learnt,
-                f"{line.seconds:.1f}",
-            )
-        )
-    heads = ("environment", "learner", "mechanism", "ε", "runs", "regret", "worst", "learnt", "s")
-    kinds = {line.constants for line in summary.lines}
-    title = f"{summary.finished} of {summary.cells} cells finished, {' and '.join(sorted(kinds))}"
-    show_table(f"{title} constants", heads, rows, right=heads[3:])
+    """Print a table for each environment, with a row for each combination."""
+    heads = ("learner", "mechanism", "ε", "runs", "regret", "worst", "learnt", "s")
+    groups = dict.fromkeys((line.environment, line.constants) for line in summary.lines)
+    for group in groups:
+        lines = [line for line in summary.lines if (line.environment, line.constants) == group]
+        title = f"{group[0]}, {group[1]} constants, {lines[0].users[-1]:,} users"
+        show_table(title, heads, [_row(line) for line in lines], right=heads[2:])
     show_line(
         "regret: mean over runs ± standard error. learnt: the share of the gap between acting at"
         " random and the best policy that the second half of the users gained. s: seconds."
+    )
+    if summary.finished < summary.cells:
+        show_line(f"{summary.finished} of {summary.cells} cells are finished.")
+
+
+def _row(line: Line) -> tuple[str, ...]:
+    found = line.as_dict()
+    return (
+        line.learner,
+        line.mechanism,
+        "–" if found["epsilon"] is None else f"{line.epsilon:g}",
+        str(found["runs"]),
+        f"{number(found['regret'])} ± {found['standard_error']:.2g}",
+        number(found["worst"]),
+        "–" if found["learnt"] is None else f"{found['learnt']:.0%}",
+        f"{line.seconds:.1f}",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -57,6 +58,23 @@ class Simulation:
     def regret(self) -> FloatArray:
         """Total regret of each run."""
         return self.curves[:, -1]
+
+    def __str__(self) -> str:
+        """Three lines: what ran, what it cost, how long it took."""
+        regret, users = self.regret, int(self.checkpoints[-1])
+        given = self.guarantee
+        privacy = (
+            f"ε = {given.epsilon:g}, δ = {given.delta:g}"
+            if math.isfinite(given.epsilon)
+            else "no privacy"
+        )
+        mean, runs = regret.mean(), len(regret)
+        error = f" ± {regret.std(ddof=1) / math.sqrt(runs):.2g}" if runs > 1 else ""
+        return (
+            f"{runs} run{'s' * (runs > 1)} of {users:,} users, {privacy}\n"
+            f"regret {mean:.4g}{error}, {mean / users:.3g} per user, worst run {regret.max():.4g}\n"
+            f"{self.seconds:.2f} s, and {self.compile_seconds:.2f} s to compile"
+        )
 
 
 def simulate(

@@ -1,0 +1,52 @@
+"""``ldprl run`` ends with a table and a picture; ``show`` and ``plot`` make them again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run
+
+GRID = """
+environments = ["riverswim:3,4"]
+epsilons = [2]
+episodes = 100
+runs = 2
+[[pairs]]
+learner = "ldp-psrl"
+mechanism = "randomized-response"
+"""
+
+
+def test_a_run_ends_with_a_table_and_a_picture(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("grid.toml").write_text(GRID, encoding="utf-8")
+    ran = run("run grid.toml --out found --workers 1")
+    assert ran.code == 0
+    (row,) = (line for line in ran.out.splitlines() if "randomized-response" in line)
+    assert "±" in row
+    assert "%" in row
+    assert Path("found/regret.png").read_bytes().startswith(b"\x89PNG")
+    assert row in run("show found").out
+    (line,) = run("show found --json").json["lines"]
+    assert line["runs"] == 2
+    assert (line["learner"], line["epsilon"], line["users"]) == ("ldp-psrl", 2, 100)
+    assert run("plot found --out picture.svg").code == 0
+    assert "<svg" in Path("picture.svg").read_text(encoding="utf-8")
+
+
+def test_names_and_shares_fit_on_a_narrow_terminal(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("grid.toml").write_text(GRID, encoding="utf-8")
+    assert run("run grid.toml --out found --workers 1 --json").json["results"]
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run("show found").out
+    assert "randomized-response" in shown
+    assert "learnt" in shown
+    assert "…" not in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
