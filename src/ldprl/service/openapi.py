@@ -89,9 +89,12 @@ _SCHEMAS: dict[str, Schema] = {
         table=_COUNT,
     ),
     "Plan": _object(
+        ("report_bytes",),
         deployment=_DIGEST,
         version=_VERSION,
         users=_COUNT,
+        # With a relay: to how many bytes every report is padded before it is sealed.
+        report_bytes=_VERSION,
         assignments=_list(
             _object(
                 ("policy", "law"),
