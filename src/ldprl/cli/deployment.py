@@ -47,6 +47,9 @@ title = "My deployment"
 states = ["state 0", "state 1", "state 2", "state 3"]
 actions = ["action 0", "action 1", "action 2"]
 reward = "reward"
+
+# Behind a relay (ldprl relay) there is a table [shuffle] too: crowd, central_epsilon, delta and
+# key. What it promises must hold; ldprl amplify computes it, ldprl keypair makes the key.
 """
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The deployment's TOML.")]
@@ -101,9 +104,15 @@ def meaning(found: Deployment) -> str:
     """Return a deployment in one line: sizes, privacy, learner, digest."""
     shape, guarantee = found.shape, found.built.guarantee
     delta = f" and δ = {guarantee.delta:g}" if guarantee.delta else ""
+    mixed = ""
+    if (shuffle := found.shuffle) is not None:
+        mixed = (
+            f"; a relay mixes at least {shuffle.crowd} reports, which have"
+            f" ε = {shuffle.central_epsilon}, δ = {shuffle.delta} in that crowd"
+        )
     return (
         f"{found.name}: {shape.states} states, {shape.actions} actions, {shape.horizon} steps;"
         f" each report has ε = {guarantee.epsilon:g}{delta} for its whole trajectory"
-        f" ({found.mechanism}); {found.learner} plans after {found.next_plan_at(0)} reports and"
-        f" then by {found.epochs}; digest {found.digest}"
+        f" ({found.mechanism}){mixed}; {found.learner} plans after {found.next_plan_at(0)} reports"
+        f" and then by {found.epochs}; digest {found.digest}"
     )

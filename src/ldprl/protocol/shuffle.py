@@ -45,7 +45,8 @@ class Shuffled:
         blankets = mechanism.blankets()
         if central_delta(blankets, self.crowd, epsilon) > delta:
             least = central_epsilon(blankets, self.crowd, delta)
-            expected = f"at least {least:.6g}, what a crowd of {self.crowd} has at δ = {delta:g}"
+            above = f"at least {least * (1 + 1e-5):.6g}"
+            expected = f"{above}, what a crowd of {self.crowd} has at δ = {delta:g}"
             raise InputError("shuffle.central_epsilon", self.central_epsilon, expected)
 
     def document(self) -> dict[str, Any]:
