@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -21,11 +22,7 @@ class Histogram:
     def observe(self, seconds: float) -> None:
         """Take in one duration."""
         self._sum += seconds
-        for place, bound in enumerate(self._bounds):
-            if seconds <= bound:
-                self._counts[place] += 1
-                return
-        self._counts[-1] += 1
+        self._counts[bisect.bisect_left(self._bounds, seconds)] += 1
 
     def lines(self, name: str, label: str = "") -> Iterable[str]:
         """Return the histogram's lines, counts cumulated; ``label`` is ``key="value"`` or empty."""

@@ -20,6 +20,7 @@ ROUTES = (
     "/metrics",
 )
 """The routes that are measured separately; everything else is ``other``."""
+_KNOWN = frozenset(ROUTES)
 _HUNG_UP = 499
 _log = logging.getLogger("ldprl.access")
 
@@ -63,5 +64,7 @@ class Watch:
 
 def route_of(path: str) -> str:
     """Return which of :data:`ROUTES` a path belongs to."""
+    if path in _KNOWN:
+        return path
     head = "/".join(path.split("/", 3)[:3])
-    return head if head in ROUTES else "other"
+    return head if head in _KNOWN else "other"
