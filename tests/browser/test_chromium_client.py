@@ -24,7 +24,7 @@ _TWO_REPORTS = """async () => {
     const { NOTHING, readAssignment, readDeployment } = await import("/ldprl.js");
     const answer = async (path) => (await fetch(path)).json();
     const deployment = await readDeployment((await answer("/v1/deployment")).deployment);
-    const assignment = readAssignment(await answer("/v1/policy?id=0"), deployment);
+    const assignment = await readAssignment(await answer("/v1/policy?id=0"), deployment);
     const draw = () => deployment.privatize(NOTHING, assignment);
     return [0, 1].map(() => Array.from({ length: 50 }, draw));
 }"""
@@ -48,9 +48,8 @@ def test_the_same_bytes_make_the_same_reports(visit: OpenPage) -> None:
     run = 'async (v) => (await import("/testing/vectors.js")).checkVectors(v)'
     result = visit().evaluate(run, vectors)
     assert result["failures"] == []
-    assert result["checked"] == len(vectors["samplers"]) + sum(
-        1 + len(case["reports"]) for case in vectors["deployments"]
-    )
+    drawn = sum(1 + len(case["reports"]) for case in vectors["deployments"])
+    assert result["checked"] == len(vectors["samplers"]) + len(vectors["tables"]) + drawn
 
 
 def test_two_reports_of_real_bits_differ(visit: OpenPage) -> None:

@@ -117,7 +117,7 @@ def outcomes(
     """Yield every report that ``draw`` can make, with the probability of getting there."""
     source = Scripted(told, script)
     try:
-        report = oracle.draw(item, source)
+        report = oracle.draw_many(item, 1, source)[0]
     except ScriptEndedError as needed:
         for pick in range(needed.bound):
             yield from outcomes(oracle, item, told, [*script, pick])
@@ -150,7 +150,9 @@ def test_the_ratio_is_attained_and_the_estimate_is_unbiased(items: int, size: in
         for other in range(items):
             share = expectation(oracle, own, {s: Fraction(other in s) for s in subsets(oracle)})
             assert share == (oracle.keep if own == other else oracle.chance)
-    tally = np.array([oracle.draw(0, Scripted(True, [0] * size)) for _ in range(3)]).sum(axis=0)
+    tally = np.array([oracle.draw_many(0, 1, Scripted(True, [0] * size))[0] for _ in range(3)]).sum(
+        axis=0
+    )
     assert oracle.decode(tally, 3).sum() == pytest.approx(3, rel=EXACT)
 
 

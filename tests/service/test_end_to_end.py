@@ -147,18 +147,17 @@ PVALUES: dict[str, Callable[[list[Told]], float]] = {
 def halve_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make clients that tell twice the ε they claim; the server is another process."""
 
-    def draw(self: SubsetOracle, item: int, source: RandomSource) -> IntArray:
-        bolder = replace(self, threshold=_threshold(self.items, self.size, Fraction(2)))
-        report: IntArray = bolder.draw_many(item, 1, source)[0]
-        return report
+    true_draw, true = SubsetOracle.draw_many, Laplace.privatize_counts
 
-    true = Laplace.privatize_counts
+    def draw_many(self: SubsetOracle, item: int, count: int, source: RandomSource) -> IntArray:
+        bolder = replace(self, threshold=_threshold(self.items, self.size, Fraction(2)))
+        return true_draw(bolder, item, count, source)
 
     def privatize_counts(self: Laplace, counts: Array, source: RandomSource) -> Array:
         noise: Array = true(self, counts, source) - counts
         return counts + np.rint(noise / 2).astype(np.int64)
 
-    monkeypatch.setattr(SubsetOracle, "draw", draw)
+    monkeypatch.setattr(SubsetOracle, "draw_many", draw_many)
     monkeypatch.setattr(Laplace, "privatize_counts", privatize_counts)
 
 

@@ -71,7 +71,6 @@ def bounds(
     """
     from ldprl.mdp.specification import mdp_from
     from ldprl.mechanisms.catalogue import MECHANISMS
-    from ldprl.mechanisms.counting import CountingMechanism
 
     sizes = {"states": states, "actions": actions, "horizon": horizon}
     if instance and mdp is None:
@@ -90,8 +89,8 @@ def bounds(
         cast("Constants", constants),
     )
     # The theorem is about reports that tell of every step.
-    counting = [name for name, kind in MECHANISMS.items() if issubclass(kind, CountingMechanism)]
-    if mechanism is not None and not issubclass(MECHANISMS.find(mechanism), CountingMechanism):
+    counting = [name for name, kind in MECHANISMS.items() if kind.reports_counters]
+    if mechanism is not None and not MECHANISMS.find(mechanism).reports_counters:
         raise InputError("mechanism", mechanism, "one of " + ", ".join(counting))
     names = counting if mechanism is None else [mechanism]
     warn_of_delta(problem.delta, problem.users)

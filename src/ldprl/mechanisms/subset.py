@@ -62,13 +62,8 @@ class SubsetOracle:
         """The exact ε of this oracle: ln of the largest ratio."""
         return math.log(self.ratio)
 
-    def draw(self, item: int, source: RandomSource) -> IntArray:
-        """Return a report: 1 for the items in it, 0 for the others."""
-        report: IntArray = self.draw_many(item, 1, source)[0]
-        return report
-
     def draw_many(self, item: int, count: int, source: RandomSource) -> IntArray:
-        """Return ``count`` independent reports, one a row."""
+        """Return ``count`` independent reports, one a row: 1 for the items in it, else 0."""
         told = source.words(count) < np.uint64(self.threshold)
         reports = np.zeros((count, self.items), dtype=np.int64)
         reports[:, item] = told
