@@ -36,6 +36,9 @@ def build(
         usable = ", ".join(name for name, one in LEARNERS.items() if one.private)
         expected = f"'none' with {learner}, which cannot use noisy sums (those that can: {usable})"
         raise InputError("mechanism", mechanism, expected)
+    if kind.reads != MECHANISMS.find(mechanism).fills:
+        usable = ", ".join(name for name, one in MECHANISMS.items() if one.fills == kind.reads)
+        raise InputError("mechanism", mechanism, f"one of {usable} with {learner}")
     chosen = build_mechanism(
         mechanism, shape, epsilon, delta, constants=constants, squares=kind.needs_squares
     )

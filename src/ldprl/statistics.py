@@ -3,10 +3,55 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from ldprl.shape import FloatArray, IntArray, Shape
+
+Family = Literal["model", "effects"]
+"""What sums are about: rewards, visits and transitions, or what actions do to the return."""
+THRESHOLDS = 512
+"""Into how many parts the range of returns, [0, H], is cut: fine enough to follow its spread."""
+
+
+Block = TypeVar("Block", FloatArray, "Effects")
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What bits of the return under random tables come to (model-free sums).
+
+    Answers count by public weights, fixed before the users answer: later ones for more.
+
+    Attributes
+    ----------
+    scores
+        Σ weight·(standardized answer)·(1{table plays a in s} − P(a in s)), of shape (S, A).
+    information
+        Covariance of the scores, of shape (S, A, A). It depends on the laws of the tables alone.
+    thresholds
+        For equal parts of [0, H]: how many users had their threshold there (per unit of return,
+        weighted), and an unbiased estimate of how many of these had a return above it, of shape
+        (2, THRESHOLDS).
+    """
+
+    scores: FloatArray
+    information: FloatArray
+    thresholds: FloatArray
+
+    @classmethod
+    def empty(cls, shape: Shape) -> Effects:
+        """Return the sums of no reports at all."""
+        rows = (shape.states, shape.actions)
+        return cls(np.zeros(rows), np.zeros((*rows, shape.actions)), np.zeros((2, THRESHOLDS)))
+
+    def __add__(self, other: Effects) -> Effects:
+        return Effects(
+            self.scores + other.scores,
+            self.information + other.information,
+            self.thresholds + other.thresholds,
+        )
 
 
 @dataclass(frozen=True)
@@ -38,6 +83,9 @@ class Statistics:
         the users who were asked about that step.
     asked
         How many users were asked about each step, where not all of them answer for all steps.
+    effects
+        Sums of bits of the return, where the mechanism asks for these; the sums of a model are then
+        empty, of shape (0, …).
     """
 
     shape: Shape
@@ -50,6 +98,14 @@ class Statistics:
     arrivals: FloatArray | None = None
     transition_reports: FloatArray | None = None
     asked: FloatArray | None = None
+    effects: Effects | None = None
+
+    @classmethod
+    def of_effects(cls, shape: Shape, users: int, effects: Effects) -> Statistics:
+        """Return sums without a model."""
+        none = np.zeros((0, shape.states, shape.actions))
+        moves = np.zeros((*none.shape, shape.states))
+        return cls(shape, users, none, none, moves, none, effects=effects)
 
     @classmethod
     def empty(cls, shape: Shape, *, squares: bool = False, arrivals: bool = False) -> Statistics:
@@ -79,6 +135,7 @@ class Statistics:
             arrivals=_add(self.arrivals, other.arrivals),
             transition_reports=_add(self.transition_reports, other.transition_reports),
             asked=_add(self.asked, other.asked),
+            effects=_add(self.effects, other.effects),
         )
 
     @property
@@ -94,5 +151,5 @@ class Statistics:
         return self.transitions @ np.ones(self.shape.states)
 
 
-def _add(left: FloatArray | None, right: FloatArray | None) -> FloatArray | None:
+def _add(left: Block | None, right: Block | None) -> Block | None:
     return None if left is None or right is None else left + right

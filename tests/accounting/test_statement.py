@@ -136,7 +136,9 @@ def test_a_returning_user(name: str) -> None:
     assert row["composed"]["epsilon"] > 0.1
     if not delta:
         row = spent(mechanism, 30)
-        assert row["composed"]["epsilon"] < 0.75 * row["basic"]["epsilon"]
+        # Nothing ε-LDP composes worse than randomized response of a bit: 22% less than the sum.
+        share = 0.79 if name == "return-bits" else 0.75
+        assert row["composed"]["epsilon"] < share * row["basic"]["epsilon"]
 
 
 def test_gaussian_reports_compose_as_gaussians_do() -> None:

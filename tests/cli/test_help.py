@@ -77,6 +77,7 @@ def test_mechanisms_tell_pure_from_approximate(run: Run) -> None:
         "bounded-noise": "(ε, δ)",
         "shuffle": "ε",
         "subset-selection": "ε",
+        "return-bits": "ε",
     }
 
 

@@ -11,7 +11,7 @@ from ldprl.assignment import Plan, check_plan
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.naming import Named, built_from
 from ldprl.shape import FloatArray, Policy
-from ldprl.statistics import Statistics
+from ldprl.statistics import Family, Statistics
 
 
 class Learner(Named, ABC):
@@ -23,6 +23,8 @@ class Learner(Named, ABC):
 
     private: ClassVar[bool] = True
     """Whether the learner can work with noisy sums."""
+    reads: ClassVar[Family] = "model"
+    """Which sums it learns from."""
     needs_squares: ClassVar[bool] = False
     """Whether reports must have the sums of squared rewards."""
     promise: ClassVar[str] = "no proof"
@@ -67,6 +69,10 @@ class Learner(Named, ABC):
     @abstractmethod
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
         """Return the assignments of the next users, with the share of users for each."""
+
+    def best_policy(self, statistics: Statistics, rng: np.random.Generator) -> Policy:
+        """Return the policy to hand over if learning ended now: the one most users would get."""
+        return max(self.plan(statistics, rng), key=lambda one: one.share).policy
 
     def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
         """Return the compiled planner for sums with the blocks of ``statistics``, if there is one.

@@ -40,7 +40,7 @@ class Oracle(Protocol):
 
     @property
     def items(self) -> int:
-        """How many items there are; the last one is ⊥."""
+        """How many items there are; the last one is ⊥, where the question has it."""
 
     @property
     def size(self) -> int:
@@ -93,7 +93,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
     def oracle(self, what: Matter, where: Partition | None = None) -> AnyOracle:
         """Return the oracle that answers questions about ``what``."""
         partition = what.where(self.shape.states) if where is None else where
-        return self.oracle_for(partition.count * what.outcomes(partition.count) + 1)
+        return self.oracle_for(what.items(partition))
 
     def questions(self) -> list[tuple[Matter, int]]:
         """Return every matter and step that can be asked; a user gets ``answers`` of them."""
@@ -201,7 +201,8 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         start = 0
         for question, oracle, place in self.parts(assignment):
             if assignment.law is None:
-                counts = oracle.decode(tally[place], users)[:-1]
+                counts = oracle.decode(tally[place], users)
+                counts = counts[: oracle.items - question.what.has_bottom]
                 decoded = question.decoded(self.shape, counts, users, assignment.policy)
             else:
                 end = start + question.crossed_length(self.shape)

@@ -31,9 +31,10 @@ from ldprl.naming import Named, built_from
 from ldprl.questions.matter import Matter
 from ldprl.questions.question import Question
 from ldprl.shape import Array, FloatArray, Shape
-from ldprl.statistics import Statistics
+from ldprl.statistics import Family, Statistics
 
 if TYPE_CHECKING:
+    from ldprl.mdp.tabular import TabularMDP
     from ldprl.mechanisms.trajectory import Trajectory
     from ldprl.simulation.world import Totals
 
@@ -68,6 +69,8 @@ class Mechanism(Named, ABC):
 
     private: ClassVar[bool] = True
     """Whether a report hides anything at all."""
+    fills: ClassVar[Family] = "model"
+    """Which sums its reports add up to."""
     deployable: ClassVar[bool] = False
     """Whether a service may name it: private by sound constants, drawn exactly by a client."""
     reports_counters: ClassVar[bool] = False
@@ -148,6 +151,15 @@ class Mechanism(Named, ABC):
         self, totals: Totals, assignment: Assignment, rng: np.random.Generator
     ) -> Array:
         """Draw the tally of all the users in ``totals``, exactly in distribution."""
+
+    def sample_law(
+        self, mdp: TabularMDP, assignment: Assignment, users: int, rng: np.random.Generator
+    ) -> tuple[Array, float] | None:
+        """Draw the tally of ``users`` who each have a table of their own, and what they lose.
+
+        None, unless overridden: then users are drawn table by table.
+        """
+        return None
 
     def loss_pairs(self) -> list[LossPair]:
         """Return what tells the worst pair of trajectories apart, one independent part each.

@@ -71,6 +71,8 @@ class Matter(ABC):
     """Whether an answer is evidence about the mean reward of the row (s, π_h(s))."""
     tells_next: ClassVar[bool] = False
     """Whether it is evidence about where that row leads."""
+    has_bottom: ClassVar[bool] = True
+    """Whether ⊥ is an answer of its own; if not, users who cannot answer hold a random outcome."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -98,6 +100,10 @@ class Matter(ABC):
     @abstractmethod
     def outcomes(self, cells: int) -> int:
         """Return how many outcomes each of the ``cells`` has."""
+
+    def items(self, where: Partition) -> int:
+        """Return how many answers there are: cells times outcomes, and ⊥ where it is one."""
+        return where.count * self.outcomes(where.count) + self.has_bottom
 
     @abstractmethod
     def outcome(

@@ -63,8 +63,8 @@ class Question:
 
     @property
     def items(self) -> int:
-        """How many answers there are: cells times outcomes, and ⊥."""
-        return self.partition.count * self.outcomes + 1
+        """How many answers there are: cells times outcomes, and ⊥ where it is one."""
+        return self.what.items(self.partition)
 
     def item(
         self, shape: Shape, policy: Policy, trajectory: Trajectory, source: RandomSource
@@ -76,7 +76,7 @@ class Question:
             actions[h] == policy[h, states[h]] for h in range(last + 1)
         )
         if not followed:
-            return self.items - 1
+            return self.items - 1 if self.what.has_bottom else source.below(self.items)
         cell = int(self.partition.cell[states[self.step]])
         outcome = self.what.outcome(trajectory, self.step, self.partition, source)
         return cell * self.outcomes + outcome
@@ -84,12 +84,12 @@ class Question:
     def law(self, mdp: TabularMDP, policy: Policy) -> FloatArray:
         """Return the probability of each item for a user who follows ``policy``."""
         cells = self.what.law(mdp, policy, self.step, self.partition)
-        return np.append(cells.ravel(), 0.0)
+        return np.append(cells.ravel(), np.zeros(int(self.what.has_bottom)))
 
     def held(self, totals: Totals, rng: np.random.Generator) -> IntArray:
         """Return how many of the users in ``totals`` hold each item."""
         cells = self.what.counts(totals, self.step, self.partition, rng).ravel()
-        return np.append(cells, totals.users - cells.sum())
+        return np.append(cells, totals.users - cells.sum()) if self.what.has_bottom else cells
 
     def decoded(self, shape: Shape, counts: FloatArray, users: int, policy: Policy) -> Decoded:
         """Return decoded counts of all items but ⊥ as evidence about the rows of ``policy``."""
@@ -128,7 +128,7 @@ class Question:
         in_order = np.argsort(cells, kind="stable")
         sizes = np.bincount(cells, minlength=where.count)
         ends = np.cumsum(sizes)
-        report, column = np.nonzero(told < self.items - 1)
+        report, column = np.nonzero(told < self.items - self.what.has_bottom)
         cell, outcome = np.divmod(told[report, column], outcomes)
         times = sizes[cell]
         which = np.repeat(np.arange(len(cell)), times)

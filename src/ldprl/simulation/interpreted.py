@@ -63,6 +63,13 @@ def batch(
     gathered = mechanism.no_statistics()
     lost = 0.0
     for assignment, group in zip(assignments, groups.tolist(), strict=True):
+        if group and assignment.law is not None:
+            drawn = mechanism.sample_law(mdp, assignment, group, chance)
+            if drawn is not None:
+                tally, loss = drawn
+                gathered += mechanism.decode(tally, group, assignment)
+                lost += loss
+                continue
         # Users of one table are drawn at once, and decoded by what they were told.
         for told, count in assignment.spread(group, rng) if group else ():
             totals = draw_totals(mdp, told.policy, count, mechanism.resolution, chance)

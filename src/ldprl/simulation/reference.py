@@ -72,10 +72,15 @@ def run_protocol(
             plan = next_plan(learner, mechanism, statistics, rng)
             replan_at = users + schedule(users)
         chosen = plan[rng.choice(len(plan), p=shares_of(plan))]
-        ((assignment, _),) = chosen.spread(1, rng)
+        number = None if chosen.law is None else int(rng.integers(chosen.law.count))
+        assignment = chosen.drawn(number)
         trajectory = live(mdp, assignment.policy, rng)
         report = mechanism.privatize(trajectory, assignment, source)
-        statistics += mechanism.decode(mechanism.tally(report[None]), 1, assignment)
+        tally = mechanism.tally(report[None])
+        if number is not None:
+            alphabet = mechanism.alphabet(chosen)
+            tally = alphabet.read(alphabet.write(report), number)
+        statistics += mechanism.decode(tally, 1, chosen)
         yield Episode(assignment, report, statistics)
 
 

@@ -1,0 +1,151 @@
+"""One bit of the return, hidden by randomized response: the whole ε, whatever the number of states.
+
+Beyond the paper. Every user gets a random public table and reports one bit of the return. Nothing
+is told of the states, so nothing is paid for hiding them: what an action does to the return shows
+in how the bits of those whose table plays it differ from the bits of the others.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ldprl.accounting.blanket import Blanket
+from ldprl.assignment import Assignment
+from ldprl.errors import InputError, positive
+from ldprl.mechanisms.asking import AskingMechanism
+from ldprl.mechanisms.error_laws import ErrorLaws
+from ldprl.mechanisms.mechanism import Guarantee
+from ldprl.mechanisms.subset import SubsetOracle, subset_oracle
+from ldprl.questions.matter import Matter
+from ldprl.questions.returns import UNIT, Return
+from ldprl.shape import Array, FloatArray, Shape
+from ldprl.statistics import THRESHOLDS, Effects, Statistics
+
+if TYPE_CHECKING:
+    from ldprl.mdp.tabular import TabularMDP
+
+RECENCY = 10
+"""Where returns lie counts by this power of an answer's weight: it changes faster than effects."""
+
+
+class ReturnBits(AskingMechanism[SubsetOracle]):
+    """Asks each user for one bit of the return, and hides it by randomized response.
+
+    Subset selection over two items *is* randomized response: the bit is told as it is with
+    probability e^ε/(e^ε + 1), which is the best that ε-LDP allows for a bit.
+
+    Parameters
+    ----------
+    shape
+        Sizes of the problem.
+    epsilon
+        All of it goes into the bit.
+    """
+
+    name = "return-bits"
+    title = "Return bits"
+    colour = "#b5542a"
+    fills = "effects"
+    summary = "one bit of the return under a random public table; pure ε, a report of one bit"
+
+    def __init__(self, shape: Shape, epsilon: float) -> None:
+        self.shape = shape
+        self.epsilon = positive("epsilon", epsilon)
+        self._oracle = subset_oracle(2, Fraction(repr(self.epsilon)))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure ε for the whole trajectory: table and range are public, one bit is told."""
+        return Guarantee(self.epsilon, 0.0)
+
+    @property
+    def matters(self) -> tuple[Matter, ...]:
+        """The return."""
+        return (Return(0, self.shape.horizon * UNIT),)
+
+    def oracle_for(self, items: int) -> SubsetOracle:
+        """Return randomized response."""
+        if items != self._oracle.items:
+            raise InputError("questions", f"{items} answers", "a question with two answers")
+        return self._oracle
+
+    def blankets(self) -> list[Blanket]:
+        """Return the exact blanket of a bit."""
+        return [self._oracle.blanket()]
+
+    @property
+    def error_laws(self) -> ErrorLaws:
+        """Refuse: the paper's bounds are on the sums of a model, and there are none here."""
+        raise InputError("mechanism", self.name, "one that reports counters, with this learner")
+
+    def spread(self, expected: float | FloatArray) -> FloatArray:
+        """Return the standard deviation of a decoded bit that is 1 with this probability."""
+        keep, contrast = float(self._oracle.keep), self._oracle.contrast
+        told = (1 - keep) + contrast * np.asarray(expected)
+        result: FloatArray = np.sqrt(told * (1 - told)) / contrast
+        return result
+
+    def decode(self, tally: Array, users: int, assignment: Assignment) -> Statistics:
+        """Return effect sums; users who all have one table only show where their returns lie."""
+        ((question, oracle, _),) = self.parts(assignment)
+        what, weight = question.what, float(question.weights[0])
+        assert isinstance(what, Return)
+        effects = Effects.empty(self.shape)
+        if assignment.law is None:
+            above = float(oracle.decode(tally, users)[1])
+        else:
+            decoded = question.decoded_by_table(self.shape, tally, oracle.decode)
+            rows = (self.shape.states, self.shape.actions)
+            ones, counts = decoded.counts[:, 1].reshape(rows), decoded.users.reshape(rows)
+            above = float(ones[0].sum())
+            if what.scored:
+                chances = assignment.law.chances()[0]
+                expected = what.expected / UNIT
+                surplus = ones - expected * counts
+                surplus -= chances * (above - expected * users)
+                effects.scores[:] = weight / self.spread(expected) * surplus
+                effects.information[:] = weight**2 * users * _covariance(chances)
+        covered = self._covered(what)
+        effects.thresholds[0] = weight**RECENCY * users * covered
+        effects.thresholds[1] = weight**RECENCY * above * covered
+        return Statistics.of_effects(self.shape, users, effects)
+
+    def _covered(self, what: Return) -> FloatArray:
+        """Return which share of each part of [0, H] the thresholds cover, per unit of return."""
+        low, high = what.low / UNIT, what.high / UNIT
+        edges = np.linspace(0, self.shape.horizon, THRESHOLDS + 1)
+        inside = np.diff(np.clip(edges, low, high)) * THRESHOLDS / self.shape.horizon
+        result: FloatArray = inside / (high - low)
+        return result
+
+    def no_statistics(self) -> Statistics:
+        """Return the sums of no reports."""
+        return Statistics.of_effects(self.shape, 0, Effects.empty(self.shape))
+
+    def sample_law(
+        self, mdp: TabularMDP, assignment: Assignment, users: int, rng: np.random.Generator
+    ) -> tuple[Array, float] | None:
+        """Draw the tally of users who each have a table of their own, and what they lose."""
+        from ldprl.simulation.own_tables import live
+
+        ((question, oracle, _),) = self.parts(assignment)
+        assert assignment.law is not None
+        assert isinstance(question.what, Return)
+        # Told the other way round with probability 1 − p.
+        flip = 1 - float(oracle.keep)
+        what = question.what
+        bounds = (what.low / UNIT, what.high / UNIT)
+        answers, counts, lost = live(mdp, assignment.law, bounds, flip, users, rng)
+        return np.concatenate([answers.ravel(), counts.ravel()]), lost
+
+
+def _covariance(chances: FloatArray) -> FloatArray:
+    """Return diag(b) − b·bᵀ for each state's b."""
+    actions = chances.shape[1]
+    result: FloatArray = (
+        chances[:, :, None] * np.eye(actions) - chances[:, :, None] * chances[:, None]
+    )
+    return result

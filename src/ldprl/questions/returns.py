@@ -1,0 +1,136 @@
+"""One bit of the whole return: no state is told, so hiding one costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ldprl.errors import InputError
+from ldprl.mechanisms.sampling import RandomSource, round_to_grid
+from ldprl.questions.matter import Decoded, Matter
+from ldprl.questions.partition import Partition
+from ldprl.shape import FloatArray, IntArray, Policy, Shape
+from ldprl.statistics import Statistics
+
+if TYPE_CHECKING:
+    from ldprl.mdp.tabular import TabularMDP
+    from ldprl.mechanisms.trajectory import Trajectory
+
+UNIT = 2**16
+"""Bounds of a return and probabilities are told in whole multiples of 1/UNIT."""
+_MOST_RETURNS = 10**6
+"""How many (state, return) pairs are followed at a time to compute the law of a bit."""
+
+
+@dataclass(frozen=True)
+class Return(Matter):
+    """Tells whether the return R = r_1 + … + r_H is above a threshold drawn from [low, high].
+
+    P(bit = 1) = (R − low)/(high − low), cut to [0, 1]. Users who stopped early or did not follow
+    their table to the end answer with a fair coin: a bit leaves no room for ⊥.
+
+    Attributes
+    ----------
+    low, high
+        Where the threshold lies, in units of 1/UNIT of a reward.
+    expected
+        How likely the service takes the bit to be 1, in units of 1/UNIT: known before the user
+        answers, and subtracted from the answer.
+    scored
+        1 if the answer counts for what actions do to the return, 0 if it only shows where returns
+        lie.
+    """
+
+    low: int = 0
+    high: int = UNIT
+    expected: int = UNIT // 2
+    scored: int = 1
+
+    kind = "return"
+    has_bottom = False
+
+    def where(self, states: int) -> Partition:
+        """Return all states as one cell."""
+        return Partition.whole(states)
+
+    def steps(self, horizon: int) -> range:
+        """Return the first step: the return counts from there."""
+        return range(1)
+
+    def last_step(self, step: int, horizon: int) -> int:
+        """Return the last step: the table must be followed to the end."""
+        return horizon - 1
+
+    def outcomes(self, cells: int) -> int:
+        """Return 2, for the bits 0 and 1."""
+        return 2
+
+    def share(self, total: FloatArray) -> FloatArray:
+        """Return P(bit = 1) for each return in ``total``."""
+        low, high = self.low / UNIT, self.high / UNIT
+        return np.clip((total - low) / (high - low), 0.0, 1.0)
+
+    def outcome(
+        self, trajectory: Trajectory, step: int, where: Partition, source: RandomSource
+    ) -> int:
+        """Return the bit."""
+        total = np.asarray(float(np.sum(trajectory.rewards)))
+        return round_to_grid(source, float(self.share(total)), 1)
+
+    def rows(self, shape: Shape, step: int, where: Partition) -> tuple[IntArray, IntArray]:
+        """Return every state: under a law of tables an answer is evidence about all of them."""
+        return np.zeros(shape.states, dtype=np.int64), np.arange(shape.states)
+
+    def law(self, mdp: TabularMDP, policy: Policy, step: int, where: Partition) -> FloatArray:
+        """Return P(bit), by following every (state, return so far) that is possible."""
+        states, totals = np.arange(mdp.shape.states), np.zeros(mdp.shape.states)
+        chances: FloatArray = mdp.initial
+        bits = mdp.reward_kind == "bernoulli"
+        for h in range(mdp.horizon):
+            rewards = mdp.step_rewards[h][states, policy[h, states]]
+            if bits:
+                chances = np.concatenate([chances * (1 - rewards), chances * rewards])
+                totals = np.concatenate([totals, totals + 1.0])
+                states = np.tile(states, 2)
+            else:
+                totals = totals + rewards
+            moves = mdp.step_transitions[h][states, policy[h, states]] * chances[:, None]
+            came, following = np.nonzero(moves)
+            pairs = np.stack([following, np.rint(totals[came] * 2**40)], axis=1)
+            unique, place = np.unique(pairs, axis=0, return_inverse=True)
+            if len(unique) > _MOST_RETURNS:
+                raise InputError("returns", len(unique), f"at most {_MOST_RETURNS} at a step")
+            weights = moves[came, following]
+            chances = np.bincount(place.ravel(), weights=weights).astype(np.float64)
+            states, totals = unique[:, 0].astype(np.int64), unique[:, 1] / 2**40
+        one = float(np.clip(chances @ self.share(totals), 0.0, 1.0))
+        return np.array([[1 - one, one]])
+
+    def add(self, statistics: Statistics, decoded: Decoded) -> None:
+        """Add nothing to the sums of a model: a return is evidence about no row alone."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the bounds, and what the service makes of the answer."""
+        return {
+            "low": self.low,
+            "high": self.high,
+            "expected": self.expected,
+            "scored": self.scored,
+        }
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any], shape: Shape) -> Return:
+        """Read what :meth:`parameters` wrote, or refuse it."""
+        most = {"low": shape.horizon * UNIT - 1, "high": shape.horizon * UNIT}
+        most |= {"expected": UNIT, "scored": 1}
+        for name, limit in most.items():
+            value = parameters.get(name)
+            if type(value) is not int or not 0 <= value <= limit:
+                raise InputError(f"questions.{name}", value, f"a whole number from 0 to {limit}")
+        result = cls(*(parameters[name] for name in most))
+        if result.low >= result.high:
+            raise InputError("questions.high", result.high, f"a whole number above {result.low}")
+        return result

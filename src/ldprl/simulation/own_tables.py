@@ -1,0 +1,189 @@
+"""Users who each have a table of their own: every one of them is simulated, in compiled code.
+
+An action matters only in the states that a user comes to. The actions that the table has for the
+other states are independent of what the user tells, so they are drawn at once, as counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numba as nb
+import numpy as np
+
+from ldprl.errors import InputError
+from ldprl.mdp.evaluation import optimum
+from ldprl.mdp.tabular import TabularMDP
+from ldprl.shape import FloatArray, IntArray
+from ldprl.tables import TableLaw
+
+
+@dataclass(frozen=True, eq=False)
+class _World:
+    """An MDP as the loop reads it: alias tables of all rows, what is earned and what is lost."""
+
+    start: FloatArray
+    row: IntArray
+    first: IntArray
+    keep: FloatArray
+    own: IntArray
+    other: IntArray
+    rewards: FloatArray
+    gaps: FloatArray
+
+
+def live(
+    mdp: TabularMDP,
+    law: TableLaw,
+    bounds: tuple[float, float],
+    flip: float,
+    users: int,
+    rng: np.random.Generator,
+) -> tuple[IntArray, IntArray, float]:
+    """Let ``users`` live and tell a bit of the return, each told wrongly with chance ``flip``.
+
+    Returns how many tell each bit, by state, action and bit; how many have each action, by state;
+    and what they lose in all: Σ_h V*_h(s_h) − Q*_h(s_h, a_h), whose mean is V* − V^π.
+    """
+    if not law.stationary or law.where is not None:
+        raise InputError("law", "other tables", "a law by state, the same at every step")
+    world = _world(mdp)
+    chances = law.chances()[0]
+    order = np.argsort(-chances, axis=1, kind="stable")
+    cumulated = np.cumsum(np.take_along_axis(chances, order, axis=1), axis=1)
+    answers = np.zeros((*chances.shape, 2), dtype=np.int64)
+    told, lost = _live(
+        users,
+        rng,
+        world.start,
+        world.row,
+        world.first,
+        world.keep,
+        world.own,
+        world.other,
+        world.rewards,
+        world.gaps,
+        mdp.reward_kind == "bernoulli",
+        order,
+        cumulated,
+        bounds[0],
+        bounds[1],
+        flip,
+        answers,
+    )
+    # Those who did not come to a state: their table's action there tells nothing.
+    rest = told[None, :] - answers.sum(axis=1)
+    answers += np.moveaxis(rng.multinomial(rest, chances[:, None, :]), 2, 1)
+    return answers, answers.sum(axis=2), lost
+
+
+@lru_cache(maxsize=4)
+def _world(mdp: TabularMDP) -> _World:
+    """Prepare ``mdp``; rows of equal steps are shared."""
+    shape = mdp.shape
+    steps = shape.models if shape.step_dependent else 1
+    rows = np.asarray(mdp.step_transitions)[:steps].reshape(-1, shape.states)
+    distinct, row = np.unique(rows, axis=0, return_inverse=True)
+    first, keep, own, other = [0], [], [], []
+    for law in distinct:
+        support = np.flatnonzero(law)
+        chance, alias = _alias(law[support] / law[support].sum())
+        keep.append(chance)
+        own.append(support)
+        other.append(support[alias])
+        first.append(first[-1] + len(support))
+    best = optimum(mdp)
+    return _World(
+        start=np.cumsum(mdp.initial) / mdp.initial.sum(),
+        row=np.broadcast_to(
+            row.reshape(steps, shape.states, shape.actions),
+            (shape.horizon, shape.states, shape.actions),
+        ),
+        first=np.array(first),
+        keep=np.concatenate(keep),
+        own=np.concatenate(own),
+        other=np.concatenate(other),
+        rewards=np.ascontiguousarray(mdp.step_rewards),
+        gaps=best.values[:-1, :, None] - best.action_values,
+    )
+
+
+def _alias(law: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return Walker's alias table: stay with chance keep[i], else go to alias[i]."""
+    size = len(law)
+    keep, alias = law * size, np.arange(size)
+    small = [i for i in range(size) if keep[i] < 1]
+    large = [i for i in range(size) if keep[i] >= 1]
+    while small and large:
+        low, high = small.pop(), large.pop()
+        alias[low] = high
+        keep[high] -= 1 - keep[low]
+        (small if keep[high] < 1 else large).append(high)
+    keep[small + large] = 1.0
+    return keep, alias
+
+
+@nb.njit(cache=True, nogil=True)
+def _live(
+    users: int,
+    rng: np.random.Generator,
+    start: FloatArray,
+    row: IntArray,
+    first: IntArray,
+    keep: FloatArray,
+    own: IntArray,
+    other: IntArray,
+    rewards: FloatArray,
+    gaps: FloatArray,
+    bits: bool,
+    order: IntArray,
+    cumulated: FloatArray,
+    low: float,
+    high: float,
+    flip: float,
+    answers: IntArray,
+) -> tuple[IntArray, float]:
+    """Let users live one after the other; add what they tell to ``answers``."""
+    horizon, states, actions = rewards.shape
+    stamp = np.full(states, -1, np.int64)
+    act = np.zeros(states, np.int64)
+    seen = np.zeros(horizon, np.int64)
+    told = np.zeros(2, np.int64)
+    lost = 0.0
+    for user in range(users):
+        state = 0
+        if start[0] < 1.0:
+            state = min(np.searchsorted(start, rng.random(), side="right"), states - 1)
+        total = 0.0
+        visited = 0
+        for h in range(horizon):
+            if stamp[state] != user:
+                # Draw the table's action on the first visit; likely ones are looked at first.
+                u = rng.random()
+                rank = 0
+                while rank < actions - 1 and u >= cumulated[state, rank]:
+                    rank += 1
+                act[state] = order[state, rank]
+                stamp[state] = user
+                seen[visited] = state
+                visited += 1
+            action = act[state]
+            reward = rewards[h, state, action]
+            if not bits:
+                total += reward
+            elif rng.random() < reward:
+                total += 1.0
+            lost += gaps[h, state, action]
+            law = row[h, state, action]
+            size = first[law + 1] - first[law]
+            u = rng.random() * size if size > 1 else 0.0
+            i = min(int(u), size - 1)
+            place = first[law] + i
+            state = own[place] if u - i < keep[place] else other[place]
+        above = rng.random() * (high - low) < total - low
+        bit = int(above != (rng.random() < flip))
+        told[bit] += 1
+        for i in range(visited):
+            answers[seen[i], act[seen[i]], bit] += 1
+    return told, lost
