@@ -157,8 +157,6 @@ class Cheat(Learner):
 def log_odds(learner: str, runs: int, *, factor: float = 1.0) -> float:
     """Return N·kl(x, factor·mean b/2B), or 0 where x is the larger one: too much rejects."""
     private = learner == "cheat" or LEARNERS[learner].private
-    asks = learner in ("ldp-evi", "ldp-evi-guarded", "ldp-ts")
-    mechanism = "subset-selection" if asks else "laplace"
     lost, least = [], []
     for i, (world, pair, bound, most) in enumerate(pairs(private)):
         for mdp in (world, pair.neighbour):
@@ -166,7 +164,7 @@ def log_odds(learner: str, runs: int, *, factor: float = 1.0) -> float:
                 randomizer = SubsetSelection(mdp.shape, EPSILON)
                 one: Learner = Cheat(mdp)
             else:
-                name = mechanism if private else "none"
+                name = LEARNERS[learner].usual_mechanism
                 one, randomizer = build(learner, name, mdp.shape, episodes=USERS, epsilon=EPSILON)  # type: ignore[assignment]
             found = simulate(mdp, one, randomizer, USERS, runs, 1000 + i, "growth:0.2")
             lost += list(found.regret / most)
@@ -188,5 +186,5 @@ def test_a_learner_that_cheats_is_caught() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_no_learner_of_the_catalogue_beats_the_pairs(learner: str) -> None:
-    """Over ≥ 30 pairs; all ten learners together are rejected by chance once in 10⁶ times."""
+    """Over ≥ 30 pairs; all learners together are rejected by chance once in 10⁶ times."""
     assert log_odds(learner, 10) < math.log(1 / ALPHA)

@@ -78,10 +78,14 @@ def test_the_same_seed_gives_the_same_runs_and_another_does_not(run: Run) -> Non
 def test_every_pair_runs_or_is_refused(run: Run, learner: str, mechanism: str) -> None:
     line = f"{SMALL} --learner {learner} --mechanism {mechanism} --epsilon 2 --delta 0.1 --json"
     outcome = run(line)
-    if (learner, mechanism) == ("ldp-psrl", "subset-selection"):
+    kind = LEARNERS[learner]
+    if kind.reads != MECHANISMS[mechanism].fills and (kind.private or mechanism == "none"):
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.err.startswith(f"error: mechanism = '{mechanism}': expected one of")
+    elif (learner, mechanism) == ("ldp-psrl", "subset-selection"):
         assert (outcome.code, outcome.out) == (2, "")
         assert "squared rewards" in outcome.err
-    elif LEARNERS[learner].private or mechanism == "none":
+    elif kind.private or mechanism == "none":
         assert outcome.code == 0
         epsilon = outcome.json["guarantee"]["epsilon"]
         assert epsilon == (None if mechanism == "none" else 2.0)

@@ -37,6 +37,29 @@ def test_a_report_is_one_bit_and_exactly_epsilon_private(epsilon: float) -> None
     assert alphabet.write(report) in ([0], [1])
 
 
+def test_likelihoods_are_those_of_the_reports() -> None:
+    """A z-test at 6 standard deviations; the other trajectory's likelihood is the mutant."""
+    mechanism = ReturnBits(SHAPE, 1.0)
+    lives = {
+        0.5: Trajectory([0, 1], [0, 0], [1.0, 0.0]),
+        1.0: Trajectory([0, 1], [0, 0], [1.0, 1.0]),
+        0.0: Trajectory([0, 1], [0, 0], [0.0, 0.0]),
+    }
+    astray = Trajectory([0, 1], [0, 1], [1.0, 1.0])
+    count = 4000
+    chances = {}
+    for life in (*lives.values(), astray):
+        drawn = mechanism.privatize_many(life, TOLD, count, SeededSourceForTests(1))
+        ones = float(np.array(drawn)[:, 1].sum())
+        chance = float(np.exp(mechanism.log_likelihood(np.array([[0, 1]]), life, TOLD)[0]))
+        assert abs(ones - count * chance) < 6 * np.sqrt(count * chance * (1 - chance))
+        chances[id(life)] = chance
+    half, one, none = (chances[id(life)] for life in lives.values())
+    assert half == chances[id(astray)] == pytest.approx(0.5)
+    assert one / none == pytest.approx(math.e)
+    assert count * (one - half) > 6 * np.sqrt(count / 4)
+
+
 def test_the_profile_is_that_of_randomized_response() -> None:
     profile = ReturnBits(SHAPE, 1.0).privacy_profile()
     p = math.e / (math.e + 1)

@@ -21,7 +21,11 @@ from tests.statistical.checks import TYPE_I, at_most
 
 FAILURE = 0.1
 USERS = 10**4
-NAMES = [name for name in MECHANISMS if name != "subset-selection"]
+NAMES = [
+    name
+    for name, kind in MECHANISMS.items()
+    if name != "subset-selection" and kind.fills == "model"
+]
 ASKING = {
     f"subset-selection, {layout}, m = {answers}": (layout, answers)
     for layout in LAYOUTS

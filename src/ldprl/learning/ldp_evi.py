@@ -49,6 +49,7 @@ class LDPEVI(CompiledLearner):
     name = "ldp-evi"
     title = "LDP-EVI"
     colour = "#d55e00"
+    usual_mechanism = "subset-selection"
     promise = "its confidence set holds at all times (proved); no regret bound"
     forecast_with = ("subset-selection", "laplace", "gaussian", "randomized-response")
     summary = "LDP-EVI, optimism over a sound plausible set; the one to start with"

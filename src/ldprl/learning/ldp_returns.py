@@ -55,6 +55,7 @@ class LDPReturns(Learner):
     summary = "LDP-RETURNS, bits of the return under random tables; for many states, no model"
     title = "LDP-RETURNS"
     colour = "#b5542a"
+    usual_mechanism = "return-bits"
     reads = "effects"
 
     def __init__(self, mechanism: Mechanism) -> None:

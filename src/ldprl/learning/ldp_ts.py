@@ -49,6 +49,7 @@ class LDPTS(CompiledLearner):
     name = "ldp-ts"
     title = "LDP-TS"
     colour = "#009e73"
+    usual_mechanism = "subset-selection"
     promise = "no proof"
     forecast_with = ("subset-selection",)
     summary = "LDP-TS, posterior sampling that knows the noise; practical, no regret bound"

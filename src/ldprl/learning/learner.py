@@ -25,6 +25,8 @@ class Learner(Named, ABC):
     """Whether the learner can work with noisy sums."""
     reads: ClassVar[Family] = "model"
     """Which sums it learns from."""
+    usual_mechanism: ClassVar[str] = "laplace"
+    """The mechanism that it is run with unless another is named."""
     needs_squares: ClassVar[bool] = False
     """Whether reports must have the sums of squared rewards."""
     promise: ClassVar[str] = "no proof"

@@ -25,6 +25,7 @@ class PSRL(PosteriorLearner):
     colour = "#7a7a7a"
     summary = "posterior sampling of Osband et al. (2013); not private"
     private = False
+    usual_mechanism = "none"
 
     def __init__(self, *, constants: Constants = "sound") -> None:
         one_of("constants", constants, ("sound", "paper"))

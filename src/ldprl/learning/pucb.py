@@ -47,6 +47,7 @@ class PUCB(OptimisticLearner):
     colour = "#8c6d31"
     summary = "PUCB of Vietri et al. (2020); joint DP: the service sees true data"
     private = False
+    usual_mechanism = "none"
     needs_central_trust = True
 
     def __init__(

@@ -31,6 +31,7 @@ class UCBVI(OptimisticLearner):
     colour = "#1b1b1b"
     summary = "UCB-VI of Azar et al. (2017) with the Hoeffding bonus; not private"
     private = False
+    usual_mechanism = "none"
 
     def __init__(self, *, failure_probability: float = 0.1) -> None:
         self.failure = probability("failure_probability", failure_probability, zero=False)

@@ -18,6 +18,7 @@ from ldprl.errors import InputError, positive
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.mechanisms.mechanism import Guarantee
+from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset import SubsetOracle, subset_oracle
 from ldprl.questions.matter import Matter
 from ldprl.questions.returns import UNIT, Return
@@ -26,6 +27,7 @@ from ldprl.statistics import THRESHOLDS, Effects, Statistics
 
 if TYPE_CHECKING:
     from ldprl.mdp.tabular import TabularMDP
+    from ldprl.mechanisms.trajectory import Trajectory
 
 RECENCY = 10
 """Where returns lie counts by this power of an answer's weight: it changes faster than effects."""
@@ -80,6 +82,34 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
     def error_laws(self) -> ErrorLaws:
         """Refuse: the paper's bounds are on the sums of a model, and there are none here."""
         raise InputError("mechanism", self.name, "one that reports counters, with this learner")
+
+    def privatize_many(
+        self, trajectory: Trajectory, assignment: Assignment, count: int, source: RandomSource
+    ) -> Array:
+        """Draw threshold and bit anew for each report."""
+        trajectory.check(self.shape)
+        ((question, oracle, _),) = self.parts(assignment)
+        policy = assignment.policy
+        items = np.array(
+            [question.item(self.shape, policy, trajectory, source) for _ in range(count)]
+        )
+        result = np.zeros((count, oracle.items), dtype=np.int64)
+        for item in range(oracle.items):
+            result[items == item] = oracle.draw_many(item, int((items == item).sum()), source)
+        return result
+
+    def log_likelihood(
+        self, reports: Array, trajectory: Trajectory, assignment: Assignment
+    ) -> FloatArray:
+        """Return ln P(report | trajectory), over thresholds and coins."""
+        ((question, oracle, _),) = self.parts(assignment)
+        assert isinstance(question.what, Return)
+        one = 0.5
+        if question.followed(self.shape, assignment.policy, trajectory):
+            one = float(question.what.share(np.asarray(float(np.sum(trajectory.rewards)))))
+        told = 1 - float(oracle.keep) + oracle.contrast * one
+        result: FloatArray = np.log(np.where(reports[:, 1] > 0, told, 1 - told))
+        return result
 
     def spread(self, expected: float | FloatArray) -> FloatArray:
         """Return the standard deviation of a decoded bit that is 1 with this probability."""

@@ -70,16 +70,17 @@ class Question:
         self, shape: Shape, policy: Policy, trajectory: Trajectory, source: RandomSource
     ) -> int:
         """Return the item that the user holds."""
-        states, actions = trajectory.states, trajectory.actions
-        last = self.what.last_step(self.step, shape.horizon)
-        followed = len(states) > 0 and all(
-            actions[h] == policy[h, states[h]] for h in range(last + 1)
-        )
-        if not followed:
+        if not self.followed(shape, policy, trajectory):
             return self.items - 1 if self.what.has_bottom else source.below(self.items)
-        cell = int(self.partition.cell[states[self.step]])
+        cell = int(self.partition.cell[trajectory.states[self.step]])
         outcome = self.what.outcome(trajectory, self.step, self.partition, source)
         return cell * self.outcomes + outcome
+
+    def followed(self, shape: Shape, policy: Policy, trajectory: Trajectory) -> bool:
+        """Whether the user did as told for as long as the answer depends on it."""
+        states, actions = trajectory.states, trajectory.actions
+        last = self.what.last_step(self.step, shape.horizon)
+        return len(states) > 0 and all(actions[h] == policy[h, states[h]] for h in range(last + 1))
 
     def law(self, mdp: TabularMDP, policy: Policy) -> FloatArray:
         """Return the probability of each item for a user who follows ``policy``."""
