@@ -12,6 +12,19 @@ from ldprl.shape import Shape
 LEARNERS: Catalogue[Learner] = Catalogue("learner", "ldprl.learning", Learner)  # type: ignore[type-abstract]
 
 
+FEW_STATES = 10
+"""Up to so many states a model is learnt with fewer users than effects on the return: transition
+questions need about 2·S·Var(V*) times as many (ε = 2), and plan what returns show only by luck. On
+RandomMDP(2, 2, 2), draws 1000-1009, and RiverSwim(6, 20) models were ahead, on RandomMDP(25, 4, 10)
+and FrozenLake (12 states) return bits."""
+
+
+def recommended(shape: Shape) -> str:
+    """Return the name of the learner to start with; it has its usual mechanism."""
+    bandit = shape.states == 1 and shape.horizon == 1
+    return "ldp-evi" if shape.states <= FEW_STATES and not bandit else "ldp-returns"
+
+
 def build(
     learner: str,
     mechanism: str,

@@ -23,6 +23,10 @@ def test_json_has_the_fields_and_lengths_that_it_should(run: Run) -> None:
     assert (outcome.code, outcome.err) == (0, "")
     assert set(found) == {
         "regret",
+        "best_value",
+        "random_value",
+        "final_value",
+        "learned",
         "checkpoints",
         "curves",
         "episodes",
@@ -34,6 +38,10 @@ def test_json_has_the_fields_and_lengths_that_it_should(run: Run) -> None:
     assert found["episodes"] == found["checkpoints"][-1] == 300
     assert found["guarantee"] == {"epsilon": 2.0, "delta": 0.0}
     assert len(found["regret"]) == len(found["curves"]) == 3
+    assert len(found["final_value"]) == len(found["learned"]) == 3
+    gap = found["best_value"] - found["random_value"]
+    for value, share in zip(found["final_value"], found["learned"], strict=True):
+        assert share == pytest.approx((value - found["random_value"]) / gap)
     for total, curve in zip(found["regret"], found["curves"], strict=True):
         assert len(curve) == len(found["checkpoints"])
         assert curve == sorted(curve)
@@ -62,7 +70,8 @@ def test_it_is_the_library_that_computes(run: Run) -> None:
 
 @pytest.mark.parametrize("changed", ["--alpha 5", "--failure-probability 1e-6"])
 def test_the_learners_parameters_reach_it(run: Run, changed: str) -> None:
-    line = "regret --mdp random:2,2,2,3 --episodes 1e5 --replan growth:0.3 --epsilon 9 --json"
+    line = "regret --mdp random:2,2,2,3 --learner ldp-obi --episodes 1e5 --replan growth:0.3"
+    line = f"{line} --epsilon 9 --json"
     assert run(line).json["regret"] != run(f"{line} {changed}").json["regret"]
 
 
@@ -114,7 +123,7 @@ def test_an_mdp_from_a_file_is_the_one_that_was_written(run: Run, tmp_path: Path
 
 
 def test_counts_may_be_written_as_powers_of_ten(run: Run) -> None:
-    line = "regret --mdp random:2,2,2,3 --replan growth:1 --epsilon 2 --json"
+    line = "regret --mdp random:2,2,2,3 --learner ldp-obi --replan growth:1 --epsilon 2 --json"
     found = run(f"{line} --episodes 1e8 --runs 2e0 --seed 1e3").json
     assert found["episodes"] == 10**8
     assert len(found["regret"]) == 2
@@ -145,3 +154,26 @@ def test_a_warning_is_one_line_on_stderr_and_json_stays_pure(run: Run) -> None:
     assert len(outcome.err.splitlines()) == 1
     assert outcome.err.startswith("warning: ")
     assert f"{outcome.json['guarantee']['delta']:.4g}" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("world", "learner", "mechanism"),
+    [
+        ("random:1,2,1,0", "ldp-returns", "return-bits"),
+        ("random:10,2,2,0", "ldp-evi", "subset-selection"),
+        ("random:11,2,2,0", "ldp-returns", "return-bits"),
+    ],
+)
+def test_the_recommended_pair_is_the_default(
+    run: Run, world: str, learner: str, mechanism: str
+) -> None:
+    line = f"regret --mdp {world} --episodes 50 --replan growth:1 --epsilon 2"
+    named = f"{line} --learner {learner} --mechanism {mechanism} --json"
+    assert run(f"{line} --json").json["regret"] == run(named).json["regret"]
+    assert learner in run(line).out
+
+
+def test_one_arm_has_no_gap_to_close(run: Run) -> None:
+    line = "regret --mdp random:1,1,1,0 --episodes 20 --replan growth:1 --epsilon 2"
+    assert run(f"{line} --json").json["learned"] == [None]
+    assert "no gap" in run(line).out

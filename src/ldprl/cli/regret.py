@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -17,6 +18,7 @@ from ldprl.cli.show import number, show_json, show_table
 if TYPE_CHECKING:
     from ldprl.mechanisms.mechanism import Constants, Mechanism
     from ldprl.simulation.engine import Simulation
+    from ldprl.simulation.learnt import Learnt
 
 
 def regret(
@@ -30,19 +32,20 @@ def regret(
     ],
     episodes: Episodes,
     learner: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAME",
-            help="The learner; see `ldprl learners`.",
+            help="The learner; see `ldprl learners`. "
+            "\\[default: the recommended one for this number of states]",
             autocompletion=learner_names,
         ),
-    ] = "ldp-obi",
+    ] = None,
     mechanism: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
             help="How users privatize; see `ldprl mechanisms`. "
-            "\\[default: laplace, or none where the learner is not private]",
+            "\\[default: the learner's usual one]",
             autocompletion=mechanism_names,
         ),
     ] = None,
@@ -75,20 +78,20 @@ def regret(
     distribution, so that 1e8 users take seconds.
     """
     started = time.perf_counter()
-    from ldprl.catalogue import LEARNERS, build
+    from ldprl.catalogue import LEARNERS, build, recommended
     from ldprl.cli.progress import progress_bar, tell_status
     from ldprl.errors import probability
     from ldprl.mdp.specification import mdp_from
     from ldprl.simulation.engine import simulate
+    from ldprl.simulation.learnt import learnt
     from ldprl.simulation.schedule import AtLeast, schedule_from
 
     import_seconds = time.perf_counter() - started
     users = count("episodes", episodes)
     repeats = count("runs", runs, at_most=10**6)
     origin = count("seed", seed, at_least=0, at_most=2**63)
-    kind = LEARNERS.find(learner)
-    if mechanism is None:
-        mechanism = "laplace" if kind.private else "none"
+    if learner is not None:
+        LEARNERS.find(learner)
     level = probability("central_delta", decimal("central_delta", central_delta), zero=False)
     schedule = schedule_from(replan)
     mixed = 0
@@ -96,6 +99,11 @@ def regret(
         mixed = count("crowd", crowd)
         schedule = AtLeast(schedule, mixed)
     world = mdp_from(mdp)
+    if learner is None:
+        # The paper's learner works with every mechanism of the paper.
+        learner = recommended(world.shape) if mechanism is None else "ldp-obi"
+    if mechanism is None:
+        mechanism = LEARNERS.find(learner).usual_mechanism
     agent, randomizer = build(
         learner,
         mechanism,
@@ -122,13 +130,14 @@ def regret(
             status=tell_status,
         )
     joint = agent.joint_epsilon
+    found = learnt(world, agent, result.statistics)
     if as_json:
-        _show_json(result, import_seconds, joint, central)
+        _show_json(result, found, import_seconds, joint, central)
     else:
         shape = world.shape
         sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
         _show_table(
-            result, f"{learner}, {mechanism} ({constants}) in {mdp}: {sizes}", joint, central
+            result, found, f"{learner}, {mechanism} ({constants}) in {mdp}: {sizes}", joint, central
         )
 
 
@@ -143,7 +152,11 @@ def _central(randomizer: Mechanism, crowd: int, delta: float) -> dict[str, float
 
 
 def _show_json(
-    result: Simulation, import_seconds: float, joint: float | None, central: dict[str, float]
+    result: Simulation,
+    found: Learnt,
+    import_seconds: float,
+    joint: float | None,
+    central: dict[str, float],
 ) -> None:
     given = result.guarantee
     epsilon = given.epsilon if math.isfinite(given.epsilon) else None
@@ -153,6 +166,7 @@ def _show_json(
     show_json(
         {
             "regret": result.regret.tolist(),
+            **asdict(found),
             "checkpoints": result.checkpoints.tolist(),
             "curves": result.curves.tolist(),
             "episodes": int(result.checkpoints[-1]),
@@ -165,7 +179,7 @@ def _show_json(
 
 
 def _show_table(
-    result: Simulation, title: str, joint: float | None, central: dict[str, float]
+    result: Simulation, found: Learnt, title: str, joint: float | None, central: dict[str, float]
 ) -> None:
     users = int(result.checkpoints[-1])
     given = result.guarantee
@@ -181,6 +195,8 @@ def _show_table(
         ("regret, least", number(regrets.min())),
         ("regret, most", number(regrets.max())),
         ("regret per user", number(regrets.mean() / users)),
+        ("value, at random to best", f"{found.random_value:.4g} to {found.best_value:.4g}"),
+        ("share of the gap closed", _closed(found)),
         ("guarantee", private),
         ("seconds", f"{result.seconds:.2f}"),
     ]
@@ -189,3 +205,10 @@ def _show_table(
         rows.insert(-1, (f"among {central['crowd']:,} that a relay mixes", mixed))
     runs = "1 run" if len(regrets) == 1 else f"{len(regrets)} runs"
     show_table(title, (runs, "value"), rows, right=("value",))
+
+
+def _closed(found: Learnt) -> str:
+    shares = [share for share in found.learned if share is not None]
+    if not shares:
+        return "no gap"
+    return f"{sum(shares) / len(shares):.1%} on average, {min(shares):.1%} at least"
