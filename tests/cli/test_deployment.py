@@ -52,7 +52,7 @@ def test_a_setting_in_a_comment_is_the_default() -> None:
     [
         ('epsilon = "2"', 'epsilon = "two"', "epsilon = 'two': expected a decimal number"),
         ("states = 4", "sttes = 4", "did you mean 'states'?"),
-        ("horizon = 4", "", "horizon = None"),
+        ("horizon = 4", "", "horizon is missing"),
         ('"action 2"]', '"action 2"', "valid TOML"),
         ("horizon = 4", "horizon = 0", "horizon"),
     ],
