@@ -18,6 +18,7 @@ from ldprl.service.causes import DelayedError, RejectionError
 
 _ADDRESSES = 65_536
 _PATIENCE = 4
+_NO_LIMIT = contextlib.nullcontext()
 
 
 @dataclass(frozen=True)
@@ -62,25 +63,42 @@ def address_key(address: str) -> str:
     return str(full.ipv4_mapped or IPv6Address(int(full) >> 64 << 64))
 
 
+class Slots:
+    """Places for requests that are worked on; entered once for each."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._taken = 0
+
+    def __enter__(self) -> None:
+        if self._taken >= self._most:
+            raise DelayedError("overloaded", f"{self._taken} requests at once")
+        self._taken += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._taken -= 1
+
+
 class Gate:
     """Lets requests in while there is room. Addresses stay in memory, and few of them."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self.limits = limits
         self._clock = clock
-        self._requests = 0
+        self._slots = Slots(limits.requests)
         self._bytes = 0
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._by_address: Counter[str] = Counter()
 
-    @contextlib.contextmanager
-    def enter(self, scope: Scope) -> Iterator[None]:
+    def enter(self, scope: Scope) -> contextlib.AbstractContextManager[None]:
         """Let one request of an address in, or turn it away."""
         client = scope.get("client")
         if client is None or not (self.limits.rate or self.limits.per_address):
-            yield
-            return
-        address = address_key(client[0])
+            return _NO_LIMIT
+        return self._entered(address_key(client[0]))
+
+    @contextlib.contextmanager
+    def _entered(self, address: str) -> Iterator[None]:
         if self.limits.rate:
             self._spend(address)
         most = self.limits.per_address
@@ -94,16 +112,9 @@ class Gate:
             if not self._by_address[address]:
                 del self._by_address[address]
 
-    @contextlib.contextmanager
-    def work(self) -> Iterator[None]:
+    def work(self) -> Slots:
         """Hold a place for a request that has arrived whole: slow bodies keep nobody out."""
-        if self._requests >= self.limits.requests:
-            raise DelayedError("overloaded", f"{self._requests} requests at once")
-        self._requests += 1
-        try:
-            yield
-        finally:
-            self._requests -= 1
+        return self._slots
 
     async def read(self, scope: Scope, receive: Receive) -> bytearray:
         """Return the body, of bounded size and in bounded time; hold its bytes till released."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Awaitable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -44,11 +45,12 @@ class Watch:
             return
         status = _HUNG_UP
 
-        async def noting(message: Message) -> None:
+        # Not a coroutine of its own: that would cost every message one more step of the loop.
+        def noting(message: Message) -> Awaitable[None]:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-            await send(message)
+            return send(message)
 
         started = time.perf_counter()
         try:
