@@ -11,11 +11,8 @@ from ldprl.shape import IntArray
 
 def first_of_each_id(reports: Sequence[Admitted], forgotten: int) -> dict[bytes, Admitted]:
     """Return, by id, the first report of each id under a version above ``forgotten``."""
-    first: dict[bytes, Admitted] = {}
-    for report in reports:
-        if report.version > forgotten:
-            first.setdefault(report.id, report)
-    return first
+    # From the end, so that the first of each id is the one that stays.
+    return {report.id: report for report in reversed(reports) if report.version > forgotten}
 
 
 def verdicts(

@@ -112,7 +112,7 @@ class SqliteDatabase:
         with self._transaction() as writer:
             first = first_of_each_id(reports, self._forgotten)
             known = self._known.among(list(first))
-            new = {one: report for one, report in first.items() if one not in known}
+            new = {one: first[one] for one in first if one not in known} if known else first
             ids: dict[int, list[bytes]] = {}
             for one, report in new.items():
                 ids.setdefault(report.version, []).append(one)
