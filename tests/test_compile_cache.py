@@ -15,8 +15,7 @@ import ldprl
 
 _PROGRAM = """
 import os, sys
-from ldprl.learning.confidence import mixture_rates
-import ldprl.learning.confidence as module
+import ldprl.learning.planners.confidence
 folder = os.environ["NUMBA_CACHE_DIR"]
 assert os.stat(folder).st_mode & 0o777 == 0o700, folder
 print(folder)
