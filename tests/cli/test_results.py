@@ -47,6 +47,9 @@ def test_names_and_shares_fit_on_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", "80")
     shown = run("show found").out
     assert "randomized-response" in shown
-    assert "learnt" in shown
+    (head,) = (line.split() for line in shown.splitlines() if "learnt" in line.split())
+    (row,) = (line.split() for line in shown.splitlines() if "randomized-response" in line)
+    assert head[-1] == "s"
+    assert float(row[-1]) >= 0
     assert "…" not in shown
     assert all(len(line) <= 80 for line in shown.splitlines())

@@ -74,7 +74,7 @@ def _row(line: Line) -> tuple[str, ...]:
         line.mechanism,
         "–" if found["epsilon"] is None else f"{line.epsilon:g}",
         str(found["runs"]),
-        f"{number(found['regret'])} ± {found['standard_error']:.2g}",
+        f"{number(found['regret'])} ± {number(found['standard_error'])}",
         number(found["worst"]),
         "–" if found["learnt"] is None else f"{found['learnt']:.0%}",
         f"{line.seconds:.1f}",

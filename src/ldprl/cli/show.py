@@ -10,9 +10,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-_NAMES = ("mechanism", "learner", "name")
-"""Heads of columns that hold names."""
-
 
 def show_json(value: Any) -> None:
     """Print ``value`` as JSON, refusing values that JSON cannot represent."""
@@ -23,10 +20,11 @@ def show_table(
     title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
 ) -> None:
     """Print a table; the columns named in ``right`` are numbers and aligned as such."""
-    table, lines = Table(box=box.SIMPLE_HEAD), list(rows)
+    table, lines = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)), list(rows)
     for place, head in enumerate(heads):
-        # A name is typed again: however narrow the terminal, it is not cut.
-        least = max(len(line[place]) for line in lines) if lines and head in _NAMES else None
+        # Cells are folded between words only: half a number or half a name is of no use.
+        words = " ".join((head, *(line[place] for line in lines))).split()
+        least = max(map(len, words), default=0)
         table.add_column(head, justify="right" if head in right else "left", min_width=least)
     for line in lines:
         table.add_row(*line)
