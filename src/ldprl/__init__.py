@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ldprl.simulation.reference import run_protocol as run_protocol
     from ldprl.statistics import Statistics as Statistics
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Loaded on first use, so that a client that only privatizes never imports the learner's side.
 _HOMES = {

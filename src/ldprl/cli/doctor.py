@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +125,8 @@ def _make_a_report() -> str:
 
 
 def _import(name: str) -> str:
+    from importlib.metadata import version
+
     importlib.import_module(name)
     return version(name)
 
