@@ -67,7 +67,7 @@ lock:
 	$(COMPILE) --extra figures --extra build -c requirements.lock -o build/lock/demo.txt \
 		pyproject.toml
 	$(PINS) build/lock/demo.txt > requirements-demo.lock
-	$(COMPILE) --extra service -c requirements.lock -o build/lock/service.txt pyproject.toml
+	$(COMPILE) --extra relay --extra service -c requirements.lock -o build/lock/service.txt pyproject.toml
 	$(PINS) build/lock/service.txt > deploy/service.lock
 	$(COMPILE) --build-deps-for wheel --only-build-deps -c requirements.lock \
 		-o build/lock/build.txt pyproject.toml

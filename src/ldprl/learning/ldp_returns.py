@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import ndtr
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError
@@ -121,6 +120,8 @@ def preferences(effects: Effects) -> tuple[FloatArray, Policy]:
 
 def _gain(z: FloatArray) -> FloatArray:
     """Return ψ(z) = φ(z) − zΦ(−z), the mean of a standard normal above z, also far out."""
+    from scipy.special import ndtr
+
     density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
     # φ/(z² + 3) is within 1% from z = 5 on, where the difference cancels.
     result: FloatArray = np.where(z < 5, density - z * ndtr(-z), density / (z**2 + 3))

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from ldprl.shape import FloatArray
 
@@ -89,6 +88,8 @@ def shares(all_bands: list[Band], spreads: FloatArray) -> FloatArray:
 
 def _survival(density: FloatArray, above: FloatArray) -> FloatArray:
     """Return P(R > θ) for each part, made monotone; 1 below and 0 above what is known."""
+    from scipy.optimize import isotonic_regression
+
     known = np.flatnonzero(density > _STALE * density.max())
     result = np.zeros(len(density))
     result[: known[0]] = 1.0
