@@ -37,7 +37,9 @@ def test_epsilon(run: Run, mechanism: str, value: str) -> None:
 
 
 def test_a_private_mechanism_without_epsilon(run: Run) -> None:
-    outcome = run("regret --mdp random:2,2,2,3 --episodes 100")
+    outcome = run(
+        "regret --mdp random:2,2,2,3 --episodes 100 --learner ldp-obi --mechanism laplace"
+    )
     refused(outcome, "error: --epsilon is missing: ", "laplace")
 
 

@@ -127,7 +127,8 @@ def test_colours_are_for_terminals() -> None:
 
 
 def test_progress_goes_to_stderr_and_json_stays_pure() -> None:
-    line = "regret --mdp random:2,2,2,3 --epsilon 2 --episodes 1e4 --json"
+    pair = "--learner ldp-obi --mechanism laplace"
+    line = f"regret --mdp random:2,2,2,3 {pair} --epsilon 2 --episodes 1e4 --json"
     out, seen = in_terminal(line, PIPED="1")
     assert json.loads(out)["episodes"] == 10**4
     assert "compiling ldp-obi with laplace" in seen

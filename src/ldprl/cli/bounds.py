@@ -93,7 +93,6 @@ def bounds(
     if mechanism is not None and not MECHANISMS.find(mechanism).reports_counters:
         raise InputError("mechanism", mechanism, "one of " + ", ".join(counting))
     names = counting if mechanism is None else [mechanism]
-    warn_of_delta(problem.delta, problem.users)
     found = {
         "no_learning": float(problem.shape.horizon * problem.users),
         "upper": [_upper(name, problem) for name in names],
@@ -102,6 +101,7 @@ def bounds(
         "rates": _rates(problem),
         "table": _table(problem),
     }
+    warn_of_delta(problem.delta, problem.users)
     if instance and world is not None:
         found |= instance_bounds(world, problem.users, problem.epsilon)
     if as_json:
