@@ -160,8 +160,8 @@ def test_a_warning_is_one_line_on_stderr_and_json_stays_pure(run: Run) -> None:
     ("world", "learner", "mechanism"),
     [
         ("random:1,2,1,0", "ldp-returns", "return-bits"),
-        ("random:10,2,2,0", "ldp-evi", "subset-selection"),
-        ("random:11,2,2,0", "ldp-returns", "return-bits"),
+        ("random:6,2,2,0", "ldp-evi", "subset-selection"),
+        ("random:7,2,2,0", "ldp-returns", "return-bits"),
     ],
 )
 def test_the_recommended_pair_is_the_default(
