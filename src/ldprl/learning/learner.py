@@ -94,6 +94,8 @@ class Learner(Named, ABC):
 class CompiledLearner(Learner):
     """A learner that plans with its compiled planner, wherever it is asked to plan."""
 
+    catalogued = False
+
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
         """Return what the compiled planner makes of the sums."""
         from ldprl.learning.planners.calling import make_plan
