@@ -67,7 +67,7 @@ def test_every_command_that_has_a_result_can_speak_json(name: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("regrte", "No such command 'regrte'. Did you mean 'regret'? (see ldprl --help)"),
+        ("regrett", "No such command 'regrett'. Did you mean 'regret'? (see ldprl --help)"),
         ("regret --epsilom 2", "--epsilon) (see ldprl regret --help)"),
         ("regret", "Missing option '--mdp' (see ldprl regret --help)"),
         ("bounds --states", "Option '--states' requires an argument (see ldprl bounds --help)"),

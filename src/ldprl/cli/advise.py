@@ -14,7 +14,7 @@ from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import ACTIONS, HORIZON, STATES, Json
 from ldprl.cli.pictures import check_picture
 from ldprl.cli.show import number, show_json, show_line, show_table
-from ldprl.errors import InputError
+from ldprl.errors import InputError, probability
 
 if TYPE_CHECKING:
     from ldprl.advice import Advice, Pair
@@ -81,6 +81,9 @@ def advise(
     check_picture("plot", plot)
     problem = _problem(mdp, {"states": states, "actions": actions, "horizon": horizon})
     processes = os.cpu_count() or 1 if workers is None else count("workers", workers, at_most=10**4)
+    first = count("seed", seed, at_least=0, at_most=2**63)
+    mixed = None if crowd is None else count("crowd", crowd)
+    central = probability("central_delta", decimal("central_delta", central_delta), zero=False)
     try:
         with counted_bar("forecasts") as progress:
             found = ask(
@@ -90,20 +93,20 @@ def advise(
                 target_loss=decimal("target_loss", target_loss),
                 delta=decimal("delta", delta),
                 runs=count("runs", runs, at_most=10**3),
-                seed=count("seed", seed, at_least=0, at_most=2**63),
+                seed=first,
                 workers=processes,
                 progress=progress,
             )
             relayed = None
-            if crowd is not None:
+            if mixed is not None:
                 from ldprl.advice.relayed import with_relay
 
                 relayed = with_relay(
                     problem,
                     found,
-                    count("crowd", crowd),
-                    decimal("central_delta", central_delta),
-                    seed=count("seed", seed, at_least=0, at_most=2**63),
+                    mixed,
+                    central,
+                    seed=first,
                     workers=processes,
                     progress=progress,
                 )
