@@ -8,8 +8,8 @@ import numba
 import numpy as np
 
 from ldprl import LDPEVI, NoPrivacy
-from ldprl.learning.planners.extended import PlausibleModel, best_mean, optimism_of
-from ldprl.learning.planners.ldp_evi import find_policies
+from ldprl.learning.planners.extended import best_mean
+from ldprl.learning.planners.ldp_evi import find_needs, find_policies
 from ldprl.shape import FloatArray, IntArray, Policy, Shape
 
 jit: Any = numba.njit
@@ -22,14 +22,23 @@ def mean_of(low: FloatArray, high: FloatArray, order: IntArray, values: FloatArr
 
 @jit
 def _plan(planner: Any, extra: FloatArray) -> None:
-    find_policies(planner)
     sizes, found = planner.sizes, planner.plausible
-    model = PlausibleModel(sizes, found.reward_high, found.move_low, found.move_high, planner.order)
-    for h in range(sizes.horizon):
-        after = planner.values[(h + 1) * sizes.states : (h + 2) * sizes.states]
-        for pair in range(sizes.states * sizes.actions):
-            cell = h * sizes.stride + pair
-            extra[h, pair] = optimism_of(model, found.moves, cell, h, after)
+    find_policies(
+        sizes, found, planner.order, planner.values, planner.greedy_values, planner.optimistic,
+        planner.greedy,
+    )  # fmt: skip
+    policy = np.zeros(sizes.horizon * sizes.states, dtype=np.int64)
+    shares, needs = np.zeros(policy.size), np.zeros((2, sizes.cells))
+    for place in range(policy.size):
+        # Only one row is visited: its need is what optimism adds to it.
+        shares[place] = 1.0
+        for action in range(sizes.actions):
+            policy[place] = action
+            find_needs(sizes, found, planner.order, planner.values, policy, shares, needs)
+            h, s = place // sizes.states, place % sizes.states
+            cell = h * sizes.stride + s * sizes.actions + action
+            extra[h, s * sizes.actions + action] = needs[1, cell]
+        shares[place] = 0.0
 
 
 def extended_plan(

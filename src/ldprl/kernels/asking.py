@@ -11,12 +11,13 @@ from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
 from ldprl.kernels.compiling import kernel, method
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.subsets import hypergeometric, tally_of_items, tally_of_law
+from ldprl.kernels.values import PointModel
 from ldprl.mechanisms.subset import SubsetOracle
 from ldprl.shape import Array, FloatArray, IntArray, Shape
 
 reach = method("reach")
 """reach(population, policy, step, here): write P(s_h = s) of a user of the policy."""
-steps = method("steps", inline=False)
+steps = method("steps")
 """steps(population, policy, users, arrivals, ones, moves, chance, rounding): lives step by step."""
 
 
@@ -61,28 +62,22 @@ class AskingChannel(NamedTuple):
         stream: Array,
     ) -> None:  # fmt: skip
         """Add to ``sums`` the decoded answers of ``users`` users of assignment i."""
-        oracles, left = self.oracles, users
-        first, end = 0, oracles.step.size
-        if draft.asked[i] > 0:
-            first = draft.questions[i, 0]
-            end = first + 1
+        sizes, oracles, here = self.sizes, self.oracles, self.here
+        step, items, hazards = oracles.step, oracles.items, oracles.hazards
+        policy, chosen, left = draft.policies[i], draft.asked[i] > 0, users
+        first = draft.questions[i, 0] if chosen else 0
+        end = first + 1 if chosen else step.size
+        weights = draft.weights[i, 0] if chosen else self.even
         for q in range(first, end):
-            asked = left
-            weights = self.even
-            if draft.asked[i] > 0:
-                weights = draft.weights[i, 0]
-            else:
-                asked = binomial(left, oracles.hazards[q], stream)
+            asked = left if chosen else binomial(left, hazards[q], stream)
             left -= asked
-            if asked == 0:
-                continue
-            law, tally = self.law[: oracles.items[q]], self.tally[: oracles.items[q]]
-            reach(population, draft.policies[i], oracles.step[q], self.here)
-            item_law(self.sizes, oracles, q, population, draft.policies[i], self.here, law)
-            tally_of_law(
-                law, asked, oracles.size[q], oracles.keep[q], self.room, tally, chance, stream
-            )
-            add_answers(self.sizes, oracles, q, draft.policies[i], weights, asked, tally, sums)
+            if asked > 0:
+                law, tally = self.law[: items[q]], self.tally[: items[q]]
+                reach(population, policy, step[q], here)
+                item_law(sizes, oracles, q, population.model, policy, here, law)
+                size, keep = oracles.size[q], oracles.keep[q]
+                tally_of_law(law, asked, size, keep, self.room, tally, chance, stream)
+                add_answers(sizes, oracles, q, policy, weights, asked, tally, sums)
 
 
 class SeveralAnswersChannel(NamedTuple):
@@ -139,23 +134,23 @@ class SeveralAnswersChannel(NamedTuple):
 
 @kernel
 def item_law(
-    sizes: Sizes, oracles: Oracles, q: int, population: Any, policy: IntArray, here: FloatArray,
-    law: FloatArray,
+    sizes: Sizes, oracles: Oracles, q: int, model: PointModel, policy: IntArray,
+    here: FloatArray, law: FloatArray,
 ) -> None:  # fmt: skip
     """Write the law of the item that a user holds: P(s)·P(bit | s)·P(s' | s); nobody holds ⊥."""
     step, bits, targets = oracles.step[q], oracles.bits[q], oracles.targets[q]
-    at, model = 0, population.model
+    at, rewards, transitions = 0, model.rewards, model.transitions
     for state in range(sizes.states):
         cell = step * sizes.stride + state * sizes.actions + policy[step * sizes.states + state]
         for bit in range(bits):
             mass = here[state]
             if bits > 1:
-                mass *= model.rewards[cell] if bit == 1 else 1 - model.rewards[cell]
+                mass *= rewards[cell] if bit == 1 else 1 - rewards[cell]
             for target in range(targets):
                 law[at] = mass
                 if targets > 1:
                     if step + 1 < sizes.horizon:
-                        law[at] = mass * model.transitions[cell, target]
+                        law[at] = mass * transitions[cell, target]
                     elif target > 0:
                         # The last step leads nowhere: its next state is reported as 0.
                         law[at] = 0
@@ -204,11 +199,14 @@ def add_answers(
 ) -> None:  # fmt: skip
     """Decode a tally and add it, weighted, to the rows (s, π_h(s)) of the asked step."""
     step, bits, targets = oracles.step[q], oracles.bits[q], oracles.targets[q]
+    rewards, visits, transitions = sums.rewards, sums.visits, sums.transitions
+    reports, move_reports, arrivals = sums.reports, sums.move_reports, sums.arrivals
     leads = targets > 1 and step + 1 < sizes.horizon
     offset, scale, at = users * oracles.chance[q], 1 / oracles.contrast[q], 0
     sums.asked[step] += users
     for state in range(sizes.states):
-        cell = step * sizes.stride + state * sizes.actions + policy[step * sizes.states + state]
+        place = step * sizes.states + state
+        cell = step * sizes.stride + state * sizes.actions + policy[place]
         weight, here = weights[state], 0.0
         for bit in range(bits):
             told = 0.0
@@ -216,17 +214,17 @@ def add_answers(
                 count = (tally[at] - offset) * scale
                 told += count
                 if leads:
-                    sums.transitions[cell, target] += weight * count
+                    transitions[cell, target] += weight * count
                 at += 1
             here += told
             if bit == 1:
-                sums.rewards[cell] += weight * told
-        sums.arrivals[step * sizes.states + state] += here
+                rewards[cell] += weight * told
+        arrivals[place] += here
         if bits > 1:
-            sums.visits[cell] += weight * here
-            sums.reports[cell] += weight * weight * users
+            visits[cell] += weight * here
+            reports[cell] += weight * weight * users
         if leads:
-            sums.move_reports[cell] += weight * weight * users
+            move_reports[cell] += weight * weight * users
 
 
 def asking_channel(

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba import njit
-from numba.extending import overload
+from numba import njit, typeof, types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -26,6 +27,9 @@ _OPTIONS: dict[str, Any] = {
 _INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _INLINED: dict[str, Any] = {**_INNER, "forceinline": True}
 _CONFIG: Any = numba.config
+_types: Any = types
+_typeof: Any = typeof
+_cgutils: Any = cgutils
 
 
 def _sources_digest() -> str:
@@ -55,23 +59,37 @@ def entry(function: _Function) -> _Function:
     return compiled
 
 
-def entry_for(compiled: _Function, tuples: tuple[Any, ...]) -> _Function:
-    """Return an entry that never takes stale code for named tuples from outside of this package.
+def entry_of(value: Any, name: str) -> Any:
+    """Return the method ``name`` of a named tuple as an entry.
 
-    The cache knows when this package's sources change, but not when the file of somebody's own
-    planner or noise does: for these an entry is compiled anew in every process.
+    The cache notices when this package's sources change, but not when somebody's own file does:
+    what stands elsewhere is compiled anew in every process.
     """
-    if all(_is_ours(one) for one in tuples):
+    return _entry_of(type(value), name)
+
+
+@cache
+def _entry_of(kind: Any, name: str) -> Any:
+    function = getattr(kind, name)
+    return entry(function) if _is_ours(kind) else njit(**_OPTIONS)(function)
+
+
+def entry_for(compiled: _Function, tuples: tuple[Any, ...]) -> _Function:
+    """Return an entry that never takes stale code for named tuples from outside of this package."""
+    if all(_are_ours(one) for one in tuples):
         return compiled
     function: Any = compiled
     return _without_cache(function.py_func)  # type: ignore[return-value]
 
 
-def _is_ours(value: Any) -> bool:
+def _is_ours(kind: type) -> bool:
+    return kind is tuple or kind.__module__.startswith("ldprl.")
+
+
+def _are_ours(value: Any) -> bool:
     if not isinstance(value, tuple):
         return True
-    ours = type(value) is tuple or type(value).__module__.startswith("ldprl.")
-    return ours and all(_is_ours(part) for part in value)
+    return _is_ours(type(value)) and all(_are_ours(part) for part in value)
 
 
 @cache
@@ -105,7 +123,37 @@ def inlined(function: _Function) -> _Function:
     return compiled
 
 
-def method(name: str, *, inline: bool = True) -> Callable[..., Any]:
+def _call_at(typing: Any, address: Any, result: Any, arguments: Any) -> Any:
+    """Call an entry by its address; ``result`` is a value of the type that it returns.
+
+    The caller is then compiled without the code of what it calls, which would be optimized once
+    more with every caller.
+    """
+    kinds, returned = arguments.types, _types.unliteral(result)
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        convention = context.call_conv
+        kind = convention.get_function_type(returned, kinds)
+        pointer = builder.inttoptr(values[0], kind.as_pointer())
+        given = _cgutils.unpack_tuple(builder, values[2], len(kinds))
+        return convention.call_function(builder, pointer, returned, kinds, given)[1]
+
+    return returned(address, result, arguments), generate
+
+
+call_at: Callable[..., Any] = intrinsic(_call_at)
+
+
+def address_of(compiled: Any, arguments: tuple[Any, ...]) -> int:
+    """Compile an entry for the types of ``arguments`` if need be, and return where it stands."""
+    kinds = tuple(_typeof(one) for one in arguments)
+    compiled.compile(kinds)
+    found = compiled.overloads[kinds]
+    address: int = found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
+    return address
+
+
+def method(name: str) -> Callable[..., Any]:
     """Return a function that kernels call as ``f(first, …)`` for ``first.name(…)``.
 
     ``first`` is a named tuple whose class defines the method. The type is part of the signature
@@ -116,9 +164,7 @@ def method(name: str, *, inline: bool = True) -> Callable[..., Any]:
     def call(first: Any, *rest: Any) -> Any:
         return getattr(first, name)(*rest)
 
-    options = _INLINED if inline else _INNER
-
-    @overload(call, strict=False, jit_options=options)  # type: ignore[arg-type, unused-ignore]
+    @overload(call, strict=False, jit_options=_INLINED)  # type: ignore[arg-type, unused-ignore]
     def pick(first: Any, *rest: Any) -> Any:
         return getattr(first.instance_class, name)
 

@@ -70,6 +70,8 @@ def backward(
     ``loyalty``; see ``FREE`` and ``GIVEN``. With ``capped``, V_h is at most H − h (from 0).
     """
     states, actions, horizon, changed = sizes.states, sizes.actions, sizes.horizon, False
+    begin, end = 0 if loyalty < 0 else -1, 0 if loyalty == GIVEN else actions
+    margin = _EQUAL if loyalty == GIVEN else max(loyalty, _EQUAL)
     for state in range(states):
         values[horizon * states + state] = 0
     for step in range(horizon - 1, -1, -1):
@@ -80,15 +82,12 @@ def backward(
             place = step * states + state
             first = step * sizes.stride + state * actions
             best, chosen = -np.inf, 0
-            if loyalty >= 0:
-                chosen = policy[place]
-                best = worth(model, first + chosen, step, after)
-            if loyalty < GIVEN:
-                margin = max(loyalty, _EQUAL)
-                for action in range(actions):
-                    total = worth(model, first + action, step, after)
-                    if total > best + margin:
-                        best, chosen = total, action
+            # Turn −1 is that of the action which stands in the policy.
+            for turn in range(begin, end):
+                action = policy[place] if turn < 0 else turn
+                total = worth(model, first + action, step, after)
+                if total > best + margin:
+                    best, chosen = total, action
             values[place] = min(best, most)
             if policy[place] != chosen:
                 policy[place] = chosen

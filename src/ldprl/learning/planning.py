@@ -23,7 +23,7 @@ def expected_shares(statistics: Statistics, policy: Policy, moves: FloatArray) -
 
     Users start where the sums say, and move by the transition model ``moves``.
     """
-    from ldprl.kernels.arrays import sizes_of, sums_of
+    from ldprl.kernels.arrays import sizes_of
     from ldprl.learning.planners.questions import expect
 
     shape = statistics.shape
@@ -31,5 +31,6 @@ def expected_shares(statistics: Statistics, policy: Policy, moves: FloatArray) -
     rows = np.array(moves, dtype=np.float64).reshape(-1, shape.states)
     table = np.array(policy, dtype=np.int64).ravel()
     start = np.zeros(shape.states)
-    expect(sizes_of(shape), sums_of(statistics), table, rows, start, shares.ravel())
+    arrivals = np.zeros(0) if statistics.arrivals is None else statistics.arrivals.ravel() * 1.0
+    expect(sizes_of(shape), arrivals, table, rows, start, shares.ravel())
     return shares

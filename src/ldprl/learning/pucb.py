@@ -68,6 +68,8 @@ class PUCB(OptimisticLearner):
         from ldprl.kernels.arrays import sums_of
         from ldprl.learning.planners.pucb import ReleasingPlanner
 
+        self.counters.announced(statistics)
+
         return ReleasingPlanner(
             self._optimist(statistics), self.counters.noise(rng), sums_of(statistics)
         )

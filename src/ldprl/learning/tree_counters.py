@@ -53,7 +53,7 @@ class TreeCounters:
     def release(self, statistics: Statistics, rng: np.random.Generator) -> Statistics:
         """Return the sums with the tree's noise, and without the blocks that are not protected."""
         noise = np.zeros(self.layout.length)
-        for level, index in nodes(self._users(statistics)):
+        for level, index in nodes(self.announced(statistics)):
             noise += self.node_noise(level, index, rng)
         rewards, visits, transitions, _ = self.layout.blocks(noise)
         return replace(
@@ -95,14 +95,15 @@ class TreeCounters:
         below 2b√(mt) + bt, and that of a row below 2b√(mSt) + bt.
         """
         states = self.layout.shape.states
-        draws = len(nodes(self._users(statistics)))
+        draws = len(nodes(self.announced(statistics)))
         if draws == 0:
             return 0.0, 0.0
         scale, t = self.error_numbers(failure)
         cell, row = (2 * math.sqrt(draws * terms * t) + t for terms in (1, states))
         return float(scale * cell), float(scale * row)
 
-    def _users(self, statistics: Statistics) -> int:
+    def announced(self, statistics: Statistics) -> int:
+        """Return the number of users, or refuse it if it is above the one announced."""
         if statistics.users > self.episodes:
             raise InputError("users", statistics.users, f"at most {self.episodes}, as announced")
         return statistics.users

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -37,8 +38,9 @@ def engine_for(
     if not (known and learner.compiles and mechanism.compiles) or find_spec("numba") is None:
         return None
     statistics = mechanism.no_statistics()
-    # Sums that this learner cannot use are refused here.
-    learner.planner(statistics, np.random.default_rng(0))
+    # Sums that this learner cannot use are refused here, and more users than it can serve.
+    last = replace(statistics, users=int(points[-1]) - 1)
+    learner.planner(last, np.random.default_rng(0))
     if mechanism.channel() is None or not (
         learner.private or mechanism.guarantee.epsilon == np.inf
     ):
@@ -82,6 +84,7 @@ class Engine:
         """
         from ldprl.kernels.arrays import statistics_of, sums_of
         from ldprl.kernels.compiling import entry_for
+        from ldprl.learning.planners.calling import distant_planner
         from ldprl.simulation import loops
         from ldprl.simulation.population import population_of
 
@@ -95,17 +98,17 @@ class Engine:
             sums_of(self._empty), self._learner.room(self._empty), self._points, seeds.world,
             seeds.own, draws or 0,
         )  # fmt: skip
-        growth = entry_for(loops.growth, (channel, planner))
-        each_user = entry_for(loops.each, (channel, planner))
         batches = self._growth > 0 or draws is None
+        loop: Any = entry_for(loops.growth if batches else loops.each, (channel, planner))
+        if batches:
+            channel = loops.distant_channel(channel, population, run)
+        if batches or len(run.draft.shares) > 1:
+            planner = distant_planner(planner, run.sums, run.streams[loops.LEARNER], run.draft)
         users, last = 0, int(self._points[-1]) if until is None else until
         while True:
             # Between calls progress is shown, and Ctrl-C is handled.
             end = min(2 * users + 1 if self._growth else users + self._chunk, last)
-            if batches:
-                growth(population, channel, planner, run, end, self._growth)
-            else:
-                each_user(population, channel, planner, run, end)
+            loop(population, channel, planner, run, end, *([self._growth] if batches else []))
             users = int(run.sums.users[0])
             if users >= last:
                 break

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.kernels.arrays import Draft, Sums, sums_of
-from ldprl.kernels.compiling import entry, entry_for, method
+from ldprl.kernels.compiling import address_of, call_at, entry_of
 from ldprl.questions.question import Question
 from ldprl.shape import Array
 from ldprl.statistics import Statistics
 
-plan = method("plan")
-"""plan(planner, sums, stream, draft): write the plan that these sums lead to."""
+
+class DistantPlanner(NamedTuple):
+    """A planner that is called by its address: its caller compiles without it."""
+
+    address: int
+    planner: Any
+
+    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
+        """Call the planner."""
+        changed: bool = call_at(self.address, False, (self.planner, sums, stream, draft))
+        return changed
 
 
-@entry
-def _plan(planner: Any, sums: Sums, stream: Array, draft: Draft) -> None:
-    plan(planner, sums, stream, draft)
+def distant_planner(planner: Any, sums: Sums, stream: Array, draft: Draft) -> DistantPlanner:
+    """Compile ``planner`` on its own, or take it from the cache."""
+    plan = entry_of(planner, "plan")
+    return DistantPlanner(address_of(plan, (planner, sums, stream, draft)), planner)
 
 
 def make_plan(
@@ -31,7 +41,7 @@ def make_plan(
     questions: Sequence[Any],
 ) -> Plan:
     """Return what ``planner`` makes of the sums; ``questions`` are those that a plan may ask."""
-    entry_for(_plan, (planner,))(planner, sums_of(statistics), stream_of(rng), draft)
+    entry_of(planner, "plan")(planner, sums_of(statistics), stream_of(rng), draft)
     shape, result = statistics.shape, []
     for i in range(int(draft.used[0])):
         asked = []

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from ldprl.kernels.arrays import Sizes
 from ldprl.kernels.compiling import kernel, spliced
-from ldprl.kernels.values import expected
 from ldprl.shape import FloatArray, IntArray
 
 
@@ -71,17 +70,3 @@ def sort_states(order: IntArray, values: FloatArray) -> None:
             order[j + 1] = order[j]
             j -= 1
         order[j + 1] = state
-
-
-@spliced
-def optimism_of(
-    model: PlausibleModel, moves: FloatArray, cell: int, step: int, after: FloatArray
-) -> float:
-    """Return max_p pᵀV − p̂ᵀV over the plausible p: what optimism adds to a row's transitions."""
-    states = model.sizes.states
-    if step + 1 == model.sizes.horizon:
-        return 0.0
-    order = model.order[step * states : (step + 1) * states]
-    hoped = best_mean(model.low[cell], model.high[cell], order, after)
-    # Below zero by rounding, or where p̂ had to be pulled out of the box.
-    return max(hoped - expected(moves[cell], after), 0.0)

@@ -7,16 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ldprl.kernels.arrays import Draft, Sizes, Sums
-from ldprl.kernels.compiling import entry, spliced
-from ldprl.kernels.values import FREE, PointModel, backward
+from ldprl.kernels.compiling import entry, kernel, spliced
+from ldprl.kernels.values import FREE, PointModel, backward, expected
 from ldprl.learning.planners.confidence import row_set
-from ldprl.learning.planners.extended import PlausibleModel, optimism_of
+from ldprl.learning.planners.extended import PlausibleModel, best_mean
 from ldprl.learning.planners.questions import (
     Asker,
-    ask,
-    ask_thriftily,
     exploring_share,
+    hand_out,
+    price_ways,
     start_of,
+    value_questions,
     visit_shares,
 )
 from ldprl.shape import Array, FloatArray, IntArray
@@ -85,120 +86,149 @@ class LDPEVIPlanner(NamedTuple):
         explore no more than adds a fixed share to what is known already, and those few take the
         cheaper way to what is asked.
         """
+        sizes, asker, found = self.sizes, self.asker, self.plausible
+        optimistic, greedy, values = self.optimistic, self.greedy, self.values
+        reports, move_reports = sums.reports, sums.move_reports
         learn(self, sums)
-        find_policies(self)
-        asker, moves = self.asker, self.plausible.moves
-        start_of(sums, asker.start)
-        draft.used[0] = 0
-        _find_needs(self, self.optimistic)
-        part = 1.0
-        if self.limited:
-            part = exploring_share(asker, sums, self.optimistic, self.greedy, self.tried)
-        if part == 1 or not self.thrifty:
-            then = self.greedy if self.turning else self.optimistic
-            ask(asker, sums, self.optimistic, then, moves, part, stream, draft)
-        else:
-            ask_thriftily(
-                asker, sums, self.optimistic, self.greedy, self.plausible.rewards, moves,
-                self.greedy_values, part, stream, draft,
-            )  # fmt: skip
-        if part < 1:
-            _find_needs(self, self.greedy)
-            ask(asker, sums, self.greedy, self.greedy, moves, 1 - part, stream, draft)
+        find_policies(sizes, found, self.order, values, self.greedy_values, optimistic, greedy)
+        start_of(sums.arrivals, asker.start)
+        draft.used[0], left = 0, 1.0
+        # First those who explore, then the greedy rest.
+        for turn in range(2):
+            policy = optimistic if turn == 0 else greedy
+            visit_shares(sizes, policy, asker.start, found.moves, asker.shares)
+            find_needs(sizes, found, self.order, values, policy, asker.shares, asker.needs)
+            part = left
+            if turn == 0 and self.limited:
+                part = exploring_share(
+                    sizes, asker.needs, reports, move_reports, sums.users[0], policy, greedy,
+                    self.tried,
+                )  # fmt: skip
+            left -= part
+            if turn == 0 and part < 1 and self.thrifty:
+                price_ways(
+                    asker, reports, move_reports, policy, greedy, found.rewards, found.moves,
+                    self.greedy_values,
+                )  # fmt: skip
+            else:
+                value_questions(asker, reports, move_reports, policy)
+            then = greedy if self.turning else policy
+            hand_out(asker, reports, move_reports, policy, then, found.moves, part, stream, draft)
+            if left <= 0:
+                break
         return True
 
 
 @spliced
 def learn(planner: LDPEVIPlanner, sums: Sums) -> None:
     """Bring the plausible set up to date with the sums."""
-    found, growth = planner.plausible, planner.growth
-    growth[growth.size - 1] = -1
-    for cell in range(planner.sizes.cells):
-        _learn_reward(planner, found, sums, cell)
-    growth[growth.size - 1] = -1
-    for cell in range(planner.sizes.leading):
-        _learn_moves(planner, found, sums, cell)
-
-
-@spliced
-def _learn_reward(planner: LDPEVIPlanner, found: PlausibleSet, sums: Sums, cell: int) -> None:
-    seen, total = found.reward_sums[cell], sums.rewards[cell]
-    visits, reports = sums.visits[cell], sums.reports[cell]
-    if seen[0] == total and seen[1] == visits and seen[2] == reports:
-        return
-    seen[0], seen[1], seen[2] = total, visits, reports
-    low, high = found.reward_low[cell : cell + 1], found.reward_high[cell : cell + 1]
-    row_set(
-        sums.rewards[cell : cell + 1], visits, reports, planner.reward_law,
-        planner.log_threshold, planner.reward_rates, planner.growth, low, high,
+    found, growth, threshold = planner.plausible, planner.growth, planner.log_threshold
+    _learn_rewards(
+        sums.rewards, sums.visits, sums.reports, planner.reward_law, threshold,
+        planner.reward_rates, growth, found.reward_sums, found.reward_low, found.reward_high,
+        found.rewards,
     )  # fmt: skip
-    mean = total / visits if visits > 0 else 0.5
-    found.rewards[cell] = min(max(mean, low[0]), high[0])
-
-
-@spliced
-def _learn_moves(planner: LDPEVIPlanner, found: PlausibleSet, sums: Sums, cell: int) -> None:
-    """Update a row of transitions; p̂ is clipped into the box and made a distribution again."""
-    seen, row, states = found.move_sums[cell], sums.transitions[cell], planner.sizes.states
-    changed, leaving = seen[states] != sums.move_reports[cell], 0.0
-    for s in range(states):
-        changed |= seen[s] != row[s]
-        seen[s] = row[s]
-        leaving += row[s]
-    if not changed:
-        return
-    seen[states] = sums.move_reports[cell]
-    low, high, moves = found.move_low[cell], found.move_high[cell], found.moves[cell]
-    row_set(
-        row, leaving, sums.move_reports[cell], planner.move_law, planner.log_threshold,
-        planner.move_rates, planner.growth, low, high,
+    _learn_moves(
+        sums.transitions, sums.move_reports, planner.move_law, threshold, planner.move_rates,
+        growth, found.move_sums, found.move_low, found.move_high, found.moves,
     )  # fmt: skip
-    total = 0.0
-    for s in range(states):
-        mean = row[s] / leaving if leaving > 0 else 1 / states
-        moves[s] = min(max(mean, low[s]), high[s])
-        total += moves[s]
-    for s in range(states):
-        moves[s] = moves[s] / total if total > 0 else 1 / states
 
 
-@spliced
-def find_policies(planner: LDPEVIPlanner) -> None:
+@kernel
+def _learn_rewards(
+    rewards: FloatArray, visits: FloatArray, reports: FloatArray, law: FloatArray,
+    threshold: float, rates: FloatArray, growth: FloatArray, seen: FloatArray, low: FloatArray,
+    high: FloatArray, means: FloatArray,
+) -> None:  # fmt: skip
+    growth[growth.size - 1] = -1
+    for cell in range(rewards.size):
+        total, count = rewards[cell], visits[cell]
+        row = seen[cell]
+        if row[0] == total and row[1] == count and row[2] == reports[cell]:
+            continue
+        row[0], row[1], row[2] = total, count, reports[cell]
+        row_set(
+            rewards[cell : cell + 1], count, reports[cell], law, threshold, rates, growth,
+            low[cell : cell + 1], high[cell : cell + 1],
+        )  # fmt: skip
+        mean = total / count if count > 0 else 0.5
+        means[cell] = min(max(mean, low[cell]), high[cell])
+
+
+@kernel
+def _learn_moves(
+    transitions: FloatArray, reports: FloatArray, law: FloatArray, threshold: float,
+    rates: FloatArray, growth: FloatArray, seen: FloatArray, low: FloatArray, high: FloatArray,
+    means: FloatArray,
+) -> None:  # fmt: skip
+    """Update the rows of transitions; p̂ is clipped into the box and made a distribution again."""
+    growth[growth.size - 1] = -1
+    states = transitions.shape[1]
+    for cell in range(transitions.shape[0]):
+        row, old, moves = transitions[cell], seen[cell], means[cell]
+        changed, leaving = old[states] != reports[cell], 0.0
+        for s in range(states):
+            changed |= old[s] != row[s]
+            old[s] = row[s]
+            leaving += row[s]
+        if not changed:
+            continue
+        old[states] = reports[cell]
+        row_set(row, leaving, reports[cell], law, threshold, rates, growth, low[cell], high[cell])
+        total = 0.0
+        for s in range(states):
+            mean = row[s] / leaving if leaving > 0 else 1 / states
+            moves[s] = min(max(mean, low[cell, s]), high[cell, s])
+            total += moves[s]
+        for s in range(states):
+            moves[s] = moves[s] / total if total > 0 else 1 / states
+
+
+@kernel
+def find_policies(
+    sizes: Sizes, found: PlausibleSet, order: IntArray, values: FloatArray,
+    greedy_values: FloatArray, optimistic: IntArray, greedy: IntArray,
+) -> None:  # fmt: skip
     """Find the greedy policy of the point model, and the optimistic one of the plausible set."""
-    found, sizes = planner.plausible, planner.sizes
-    greedy = PointModel(sizes, found.rewards, found.moves)
-    backward(greedy, sizes, planner.greedy_values, planner.greedy, FREE, False)
-    for place in range(planner.greedy.size):
-        planner.optimistic[place] = planner.greedy[place]
-        planner.order[place] = place % sizes.states
-    hopeful = PlausibleModel(
-        sizes, found.reward_high, found.move_low, found.move_high, planner.order
-    )
-    backward(hopeful, sizes, planner.values, planner.optimistic, _TIE, True)
+    point = PointModel(sizes, found.rewards, found.moves)
+    backward(point, sizes, greedy_values, greedy, FREE, False)
+    for place in range(greedy.size):
+        optimistic[place] = greedy[place]
+        order[place] = place % sizes.states
+    hopeful = PlausibleModel(sizes, found.reward_high, found.move_low, found.move_high, order)
+    backward(hopeful, sizes, values, optimistic, _TIE, True)
 
 
-@spliced
-def _find_needs(planner: LDPEVIPlanner, policy: IntArray) -> None:
-    """Write what each row adds to the optimistic value of ``policy``, and who visits it."""
-    found, sizes, asker = planner.plausible, planner.sizes, planner.asker
-    model = PlausibleModel(sizes, found.reward_high, found.move_low, found.move_high, planner.order)
-    visit_shares(sizes, policy, asker.start, found.moves, asker.shares)
-    for cell in range(sizes.cells):
-        asker.needs[0, cell] = 0
-        asker.needs[1, cell] = 0
-    for step in range(sizes.horizon):
-        after = planner.values[(step + 1) * sizes.states : (step + 2) * sizes.states]
-        for s in range(sizes.states):
-            place = step * sizes.states + s
-            cell = step * sizes.stride + s * sizes.actions + policy[place]
-            width = found.reward_high[cell] - found.reward_low[cell]
-            asker.needs[0, cell] += asker.shares[place] * width
-            extra = optimism_of(model, found.moves, cell, step, after)
-            asker.needs[1, cell] += asker.shares[place] * extra
+@kernel
+def find_needs(
+    sizes: Sizes, found: PlausibleSet, order: IntArray, values: FloatArray, policy: IntArray,
+    shares: FloatArray, needs: FloatArray,
+) -> None:  # fmt: skip
+    """Write what each row adds to the optimistic value of ``policy``, as often as it is visited."""
+    states, low, high = sizes.states, found.reward_low, found.reward_high
+    move_low, move_high, moves = found.move_low, found.move_high, found.moves
+    for cell in range(low.size):
+        needs[0, cell] = 0
+        needs[1, cell] = 0
+    for h in range(sizes.horizon):
+        after = values[(h + 1) * states : (h + 2) * states]
+        by_value = order[h * states : (h + 1) * states]
+        for s in range(states):
+            place = h * states + s
+            cell = h * sizes.stride + s * sizes.actions + policy[place]
+            needs[0, cell] += shares[place] * (high[cell] - low[cell])
+            if h + 1 < sizes.horizon:
+                hoped = best_mean(move_low[cell], move_high[cell], by_value, after)
+                # Below zero by rounding, or where p̂ had to be pulled out of the box.
+                extra = max(hoped - expected(moves[cell], after), 0.0)
+                needs[1, cell] += shares[place] * extra
 
 
 @entry
 def look(planner: LDPEVIPlanner, sums: Sums) -> None:
     """Find the plausible set and the policies without making a plan."""
     learn(planner, sums)
-    find_policies(planner)
+    find_policies(
+        planner.sizes, planner.plausible, planner.order, planner.values, planner.greedy_values,
+        planner.optimistic, planner.greedy,
+    )  # fmt: skip

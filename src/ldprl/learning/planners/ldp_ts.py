@@ -13,9 +13,10 @@ from ldprl.kernels.generator import LANES, fill_normal, fill_words, next_word
 from ldprl.kernels.values import FREE, PointModel, backward
 from ldprl.learning.planners.questions import (
     Asker,
-    ask,
     exploring_share,
+    hand_out,
     start_of,
+    value_questions,
     visit_shares,
 )
 from ldprl.shape import Array, FloatArray, IntArray
@@ -68,52 +69,81 @@ class LDPTSPlanner(NamedTuple):
         best policy of the mean model.
         """
         belief, sizes, asker = self.belief, self.sizes, self.asker
+        greedy, drawn, counts, values = self.greedy, self.drawn, self.counts, self.values
+        reports, move_reports = sums.reports, sums.move_reports
         believe(self, sums)
         mean = PointModel(sizes, belief.rewards, belief.moves)
-        backward(mean, sizes, self.values, self.greedy, FREE, False)
-        start_of(sums, asker.start)
-        _draw_policies(self, stream)
+        backward(mean, sizes, values, greedy, FREE, False)
+        start_of(sums.arrivals, asker.start)
+        draw_normals(self.lanes, self.words, self.normals, stream)
+        draw_policies(sizes, belief, self.normals, self.rewards, self.moves, values, drawn, counts)
         draft.used[0] = 0
-        draws, left = self.counts.size, 1.0
+        draws, left = counts.size, 1.0
         # The greedy policy comes last, with all the users that are left.
         for i in range(draws + 1):
-            if i < draws and (self.counts[i] == 0 or _same(self.drawn[i], self.greedy)):
+            if i < draws and (counts[i] == 0 or _same(drawn[i], greedy)):
                 continue
             if left <= 0:
                 break
-            policy = self.greedy if i == draws else self.drawn[i]
-            _find_needs(self, policy)
+            policy = greedy if i == draws else drawn[i]
+            visit_shares(sizes, policy, asker.start, belief.moves, asker.shares)
+            find_needs(sizes, belief.reward_spread, self.widest, policy, asker.shares, asker.needs)
             part = left
             if i < draws:
-                part = exploring_share(asker, sums, policy, self.greedy, self.tried)
-                part *= self.counts[i] / draws
+                part = exploring_share(
+                    sizes, asker.needs, reports, move_reports, sums.users[0], policy, greedy,
+                    self.tried,
+                )  # fmt: skip
+                part *= counts[i] / draws
             left -= part
-            ask(asker, sums, policy, self.greedy, belief.moves, part, stream, draft)
+            value_questions(asker, reports, move_reports, policy)
+            hand_out(
+                asker, reports, move_reports, policy, greedy, belief.moves, part, stream, draft
+            )
         return True
 
 
 @spliced
 def believe(planner: LDPTSPlanner, sums: Sums) -> None:
     """Bring the belief up to date with the sums."""
-    belief, states = planner.belief, planner.sizes.states
-    for cell in range(planner.sizes.cells):
-        mean, spread = _normal(
-            sums.rewards[cell], sums.visits[cell], sums.reports[cell], planner.reward_law, 0.5
-        )
-        belief.rewards[cell], belief.reward_spread[cell] = min(max(mean, 0.0), 1.0), spread
-    for cell in range(planner.sizes.leading):
-        leaving, widest = 0.0, 0.0
+    belief = planner.belief
+    _believe_rewards(
+        sums.rewards, sums.visits, sums.reports, planner.reward_law, belief.rewards,
+        belief.reward_spread,
+    )  # fmt: skip
+    _believe_moves(
+        sums.transitions, sums.move_reports, planner.move_law, belief.moves, belief.move_spread,
+        planner.widest,
+    )  # fmt: skip
+
+
+@kernel
+def _believe_rewards(
+    rewards: FloatArray, visits: FloatArray, reports: FloatArray, law: FloatArray,
+    means: FloatArray, spreads: FloatArray,
+) -> None:  # fmt: skip
+    for cell in range(rewards.size):
+        mean, spreads[cell] = _normal(rewards[cell], visits[cell], reports[cell], law, 0.5)
+        means[cell] = min(max(mean, 0.0), 1.0)
+
+
+@kernel
+def _believe_moves(
+    transitions: FloatArray, reports: FloatArray, law: FloatArray, means: FloatArray,
+    spreads: FloatArray, widest: FloatArray,
+) -> None:  # fmt: skip
+    states = transitions.shape[1]
+    for cell in range(transitions.shape[0]):
+        leaving, most = 0.0, 0.0
         for s in range(states):
-            leaving += sums.transitions[cell, s]
+            leaving += transitions[cell, s]
         for s in range(states):
-            mean, spread = _normal(
-                sums.transitions[cell, s], leaving, sums.move_reports[cell], planner.move_law,
-                1 / states,
-            )  # fmt: skip
-            belief.moves[cell, s], belief.move_spread[cell, s] = mean, spread
-            widest = max(widest, spread)
-        planner.widest[cell] = widest
-        to_distribution(belief.moves[cell])
+            means[cell, s], spreads[cell, s] = _normal(
+                transitions[cell, s], leaving, reports[cell], law, 1 / states
+            )
+            most = max(most, spreads[cell, s])
+        widest[cell] = most
+        to_distribution(means[cell])
 
 
 @kernel
@@ -152,38 +182,46 @@ def to_distribution(row: FloatArray) -> None:
         row[s] = max(row[s] - tau, 0.0)
 
 
-@spliced
-def _draw_policies(planner: LDPTSPlanner, stream: Array) -> None:
+@kernel
+def draw_normals(lanes: Array, words: Array, normals: FloatArray, stream: Array) -> None:
+    """Fill ``normals`` with standard normal draws, from lanes that are seeded by the stream."""
+    for word in range(4):
+        for lane in range(LANES):
+            lanes[word, lane] = next_word(stream)
+    fill_words(lanes, words)
+    fill_normal(words, normals)
+
+
+@kernel
+def draw_policies(
+    sizes: Sizes, belief: Beliefs, normals: FloatArray, rewards: FloatArray, moves: FloatArray,
+    values: FloatArray, drawn: IntArray, counts: IntArray,
+) -> None:  # fmt: skip
     """Draw models around the means and find their policies; equal policies are counted once.
 
     Rewards are drawn upwards only: below their mean they would keep doubting what is known to be
     good (optimistic Thompson sampling, May et al. 2012).
     """
-    sizes, belief, normals = planner.sizes, planner.belief, planner.normals
-    for word in range(4):
-        for lane in range(LANES):
-            planner.lanes[word, lane] = next_word(stream)
-    fill_words(planner.lanes, planner.words)
-    fill_normal(planner.words, normals)
-    at = 0
-    for i in range(planner.counts.size):
-        for cell in range(sizes.cells):
-            lift = _SPREAD_SCALE * belief.reward_spread[cell] * max(normals[at], 0.0)
-            planner.rewards[cell] = min(max(belief.rewards[cell] + lift, 0.0), 1.0)
+    means, spreads = belief.rewards, belief.reward_spread
+    move_means, move_spreads = belief.moves, belief.move_spread
+    states, at = sizes.states, 0
+    for i in range(counts.size):
+        for cell in range(rewards.size):
+            lift = _SPREAD_SCALE * spreads[cell] * max(normals[at], 0.0)
+            rewards[cell] = min(max(means[cell] + lift, 0.0), 1.0)
             at += 1
-        for cell in range(sizes.leading):
-            row, mean, spread = planner.moves[cell], belief.moves[cell], belief.move_spread[cell]
-            for s in range(sizes.states):
+        for cell in range(moves.shape[0]):
+            row, mean, spread = moves[cell], move_means[cell], move_spreads[cell]
+            for s in range(states):
                 row[s] = mean[s] + _SPREAD_SCALE * spread[s] * normals[at + s]
-            at += sizes.states
+            at += states
             to_distribution(row)
-        model = PointModel(sizes, planner.rewards, planner.moves)
-        backward(model, sizes, planner.values, planner.drawn[i], FREE, False)
-        planner.counts[i] = 1
+        backward(PointModel(sizes, rewards, moves), sizes, values, drawn[i], FREE, False)
+        counts[i] = 1
         for j in range(i):
-            if planner.counts[j] > 0 and _same(planner.drawn[i], planner.drawn[j]):
-                planner.counts[j] += 1
-                planner.counts[i] = 0
+            if counts[j] > 0 and _same(drawn[i], drawn[j]):
+                counts[j] += 1
+                counts[i] = 0
                 break
 
 
@@ -195,25 +233,25 @@ def _same(first: IntArray, second: IntArray) -> bool:
     return place == first.size
 
 
-@spliced
-def _find_needs(planner: LDPTSPlanner, policy: IntArray) -> None:
+@kernel
+def find_needs(
+    sizes: Sizes, spread: FloatArray, widest: FloatArray, policy: IntArray, shares: FloatArray,
+    needs: FloatArray,
+) -> None:  # fmt: skip
     """Write how much each row's uncertainty matters to the users of ``policy``.
 
     A transition's uncertainty can change at most the reward still to come.
     """
-    sizes, asker, belief = planner.sizes, planner.asker, planner.belief
-    visit_shares(sizes, policy, asker.start, belief.moves, asker.shares)
-    for cell in range(sizes.cells):
-        asker.needs[0, cell] = 0
-        asker.needs[1, cell] = 0
-    for step in range(sizes.horizon):
+    for cell in range(spread.size):
+        needs[0, cell] = 0
+        needs[1, cell] = 0
+    for h in range(sizes.horizon):
         for s in range(sizes.states):
-            place = step * sizes.states + s
-            cell = step * sizes.stride + s * sizes.actions + policy[place]
-            asker.needs[0, cell] += asker.shares[place] * belief.reward_spread[cell]
-            if step + 1 < sizes.horizon:
-                width = (sizes.horizon - 1 - step) * planner.widest[cell]
-                asker.needs[1, cell] += asker.shares[place] * width
+            place = h * sizes.states + s
+            cell = h * sizes.stride + s * sizes.actions + policy[place]
+            needs[0, cell] += shares[place] * spread[cell]
+            if h + 1 < sizes.horizon:
+                needs[1, cell] += shares[place] * (sizes.horizon - 1 - h) * widest[cell]
 
 
 @entry

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
-from ldprl.kernels.compiling import entry, kernel, spliced
+from ldprl.kernels.arrays import Draft, Sizes, sizes_of
+from ldprl.kernels.compiling import entry, kernel
 from ldprl.kernels.generator import uniform
 from ldprl.kernels.values import expected
 from ldprl.mechanisms.mechanism import Mechanism
@@ -98,12 +98,12 @@ def asker_for(mechanism: Mechanism) -> Asker:
     )
 
 
-@spliced
-def start_of(sums: Sums, start: FloatArray) -> None:
-    """Write the estimated share of users who start in each state."""
+@kernel
+def start_of(arrivals: FloatArray, start: FloatArray) -> None:
+    """Write the estimated share of users who start in each state; uniform if nothing is known."""
     total = 0.0
     for s in range(start.size):
-        start[s] = max(sums.arrivals[s], 0.0) if sums.arrivals.size else 0.0
+        start[s] = max(arrivals[s], 0.0) if arrivals.size else 0.0
         total += start[s]
     for s in range(start.size):
         start[s] = start[s] / total if total > 0 else 1 / start.size
@@ -127,230 +127,236 @@ def visit_shares(
                     shares[(h + 1) * states + t] += share * row[t]
 
 
-@spliced
+@kernel
 def exploring_share(
-    asker: Asker, sums: Sums, policy: IntArray, greedy: IntArray, tried: IntArray
-) -> float:
+    sizes: Sizes, needs: FloatArray, reports: FloatArray, move_reports: FloatArray, users: int,
+    policy: IntArray, greedy: IntArray, tried: IntArray,
+) -> float:  # fmt: skip
     """Return the share of users who may play ``policy`` to learn: 1, or 30·(n + 1)/users if less.
 
     n is the number of reports known of the rows that ``policy`` tries and ``greedy`` does not,
     averaged by need. While little is known all may explore. Later a whole batch of users must not
     pay for one more look. ``tried`` is room for a mark on each cell.
     """
-    sizes, users = asker.sizes, sums.users[0]
-    if users == 0:
-        return 1.0
-    for cell in range(sizes.cells):
+    states, actions, stride = sizes.states, sizes.actions, sizes.stride
+    for cell in range(tried.size):
         tried[cell] = 0
-    differs = False
     for place in range(policy.size):
         if policy[place] != greedy[place]:
-            h, s = place // sizes.states, place % sizes.states
-            tried[h * sizes.stride + s * sizes.actions + policy[place]] = 1
-            differs = True
-    if not differs:
-        return 1.0
-    wanted, known = 0.0, 0.0
-    for cell in range(sizes.cells):
+            cell = place // states * stride + place % states * actions + policy[place]
+            tried[cell] = 1
+    wanted, known, differs = 0.0, 0.0, False
+    for cell in range(tried.size):
         if tried[cell] == 1:
-            wanted += asker.needs[0, cell]
-            known += asker.needs[0, cell] * sums.reports[cell]
-            if cell < sizes.leading:
-                wanted += asker.needs[1, cell]
-                known += asker.needs[1, cell] * sums.move_reports[cell]
+            differs = True
+            wanted += needs[0, cell]
+            known += needs[0, cell] * reports[cell]
+            if cell < move_reports.size:
+                wanted += needs[1, cell]
+                known += needs[1, cell] * move_reports[cell]
+    if users == 0 or not differs:
+        return 1.0
     if wanted > 0:
         known /= wanted
-    share: float = min(1.0, _REPORTS_A_USER * (known + 1) / users)
-    return share
+    return min(1.0, _REPORTS_A_USER * (known + 1) / users)
 
 
 @kernel
-def _worth_of(asker: Asker, sums: Sums, policy: IntArray, shares: FloatArray, q: int) -> float:
+def _worth_of(
+    sizes: Sizes, needs: FloatArray, reports: FloatArray, move_reports: FloatArray,
+    policy: IntArray, shares: FloatArray, step: int, bits: int, moves: int,
+) -> float:  # fmt: skip
     """Return Σ_s need(s, a)·o²/(n + 1), with o the share of users in s at the asked step."""
-    sizes, step, worth = asker.sizes, asker.step[q], 0.0
-    for s in range(sizes.states):
-        place = step * sizes.states + s
-        cell = step * sizes.stride + s * sizes.actions + policy[place]
+    states, actions, worth = sizes.states, sizes.actions, 0.0
+    for s in range(states):
+        place = step * states + s
+        cell = step * sizes.stride + s * actions + policy[place]
         gain = 0.0
-        if asker.bits[q] == 1:
-            gain += asker.needs[0, cell] / (sums.reports[cell] + 1)
-        if asker.moves[q] == 1:
-            gain += asker.needs[1, cell] / (sums.move_reports[cell] + 1)
+        if bits == 1:
+            gain += needs[0, cell] / (reports[cell] + 1)
+        if moves == 1:
+            gain += needs[1, cell] / (move_reports[cell] + 1)
         worth += gain * shares[place] * shares[place]
     return worth
 
 
-@spliced
-def ask(
-    asker: Asker, sums: Sums, policy: IntArray, greedy: IntArray, moves: FloatArray, part: float,
-    stream: Array, draft: Draft,
-) -> None:  # fmt: skip
-    """Add ``policy`` with its best few questions to the plan, for ``part`` of the users in all.
-
-    ``asker.shares`` are those of ``policy``. After the asked step its users play ``greedy``: what
-    comes then need not cost anything.
-    """
-    count = asker.step.size
-    if count == 0:
-        _assign(draft, policy, part)
-        return
-    for q in range(count):
-        asker.worth[q] = _worth_of(asker, sums, policy, asker.shares, q)
-    _spread(asker, sums, policy, policy, greedy, moves, count, part, stream, draft)
-
-
-@spliced
-def ask_thriftily(
-    asker: Asker, sums: Sums, policy: IntArray, greedy: IntArray, rewards: FloatArray,
-    moves: FloatArray, values: FloatArray, part: float, stream: Array, draft: Draft,
-) -> None:  # fmt: skip
-    """Do the same, but divide a question's worth by what the way to it costs.
-
-    A question can be reached by ``policy`` or by ``greedy``, and at the asked step the action of
-    ``policy`` is played either way. The price is what this loses against the greedy policy in the
-    point model (``rewards``, ``moves``), where the greedy policy has the ``values``.
-    """
-    sizes, count = asker.sizes, asker.step.size
-    if count == 0:
-        _assign(draft, policy, part)
-        return
-    visit_shares(sizes, greedy, asker.start, moves, asker.usual)
-    best, uncertain = 0.0, 0.0
-    for s in range(sizes.states):
-        best += asker.start[s] * values[s]
-    for cell in range(sizes.cells):
-        uncertain += asker.needs[0, cell] + asker.needs[1, cell]
-    for way in range(2):
-        shares = asker.shares if way == 0 else asker.usual
-        followed = policy if way == 0 else greedy
-        earned = 0.0
-        for step in range(sizes.horizon):
-            deviating, following = earned, earned
-            after = values[(step + 1) * sizes.states : (step + 2) * sizes.states]
-            for s in range(sizes.states):
-                place = step * sizes.states + s
-                first = step * sizes.stride + s * sizes.actions
-                cell = first + policy[place]
-                value = rewards[cell]
-                if step + 1 < sizes.horizon:
-                    value += expected(moves[cell], after)
-                deviating += shares[place] * value
-                following += shares[place] * rewards[first + followed[place]]
-            earned = following
-            price = max(best - deviating, 0.0) + _LEAST_PRICE * uncertain + 1e-12
-            for q in range(count):
-                if asker.step[q] == step:
-                    worth = _worth_of(asker, sums, policy, shares, q)
-                    asker.worth[way * count + q] = worth / price
-    _spread(asker, sums, policy, policy, greedy, moves, 2 * count, part, stream, draft)
+@kernel
+def value_questions(
+    asker: Asker, reports: FloatArray, move_reports: FloatArray, policy: IntArray
+) -> None:
+    """Find what each question is worth to the users of ``policy``, whose shares are known."""
+    sizes, step, bits, moves = asker.sizes, asker.step, asker.bits, asker.moves
+    needs, shares, worth = asker.needs, asker.shares, asker.worth
+    for q in range(step.size):
+        worth[q] = _worth_of(
+            sizes, needs, reports, move_reports, policy, shares, step[q], bits[q], moves[q]
+        )
+        # Nobody goes another way.
+        worth[step.size + q] = -1
 
 
 @kernel
-def _spread(
-    asker: Asker, sums: Sums, policy: IntArray, tried: IntArray, greedy: IntArray,
-    moves: FloatArray, candidates: int, part: float, stream: Array, draft: Draft,
+def price_ways(
+    asker: Asker, reports: FloatArray, move_reports: FloatArray, policy: IntArray,
+    greedy: IntArray, rewards: FloatArray, transitions: FloatArray, values: FloatArray,
+) -> None:  # fmt: skip
+    """Find what each question is worth, divided by what the way to it costs.
+
+    A question can be reached by ``policy`` or by ``greedy``, and at the asked step the action of
+    ``policy`` is played either way. The price is what this loses against the greedy policy in the
+    point model (``rewards``, ``transitions``), where the greedy policy has the ``values``.
+    """
+    sizes, step, bits, moves = asker.sizes, asker.step, asker.bits, asker.moves
+    needs, start, shares, usual = asker.needs, asker.start, asker.shares, asker.usual
+    worth, states, count = asker.worth, sizes.states, asker.step.size
+    visit_shares(sizes, greedy, start, transitions, usual)
+    best, uncertain = expected(start, values), 0.0
+    for cell in range(reports.size):
+        uncertain += needs[0, cell] + needs[1, cell]
+    for way in range(2):
+        way_shares = shares if way == 0 else usual
+        followed = policy if way == 0 else greedy
+        earned = 0.0
+        for h in range(sizes.horizon):
+            deviating = earned
+            after = values[(h + 1) * states : (h + 2) * states]
+            for s in range(states):
+                place = h * states + s
+                first = h * sizes.stride + s * sizes.actions
+                cell = first + policy[place]
+                value = rewards[cell]
+                if h + 1 < sizes.horizon:
+                    value += expected(transitions[cell], after)
+                deviating += way_shares[place] * value
+                earned += way_shares[place] * rewards[first + followed[place]]
+            price = max(best - deviating, 0.0) + _LEAST_PRICE * uncertain + 1e-12
+            for q in range(count):
+                if step[q] == h:
+                    gained = _worth_of(
+                        sizes, needs, reports, move_reports, policy, way_shares, h, bits[q],
+                        moves[q],
+                    )  # fmt: skip
+                    worth[way * count + q] = gained / price
+
+
+@kernel
+def hand_out(
+    asker: Asker, reports: FloatArray, move_reports: FloatArray, policy: IntArray,
+    greedy: IntArray, transitions: FloatArray, part: float, stream: Array, draft: Draft,
 ) -> None:  # fmt: skip
     """Give ``part`` of the users to the best few candidates, in proportion to their worth.
 
-    Candidate q goes the way of ``policy`` to question q; those behind them go the greedy way.
+    Candidate q goes the way of ``policy`` to question q; those behind them go the greedy way. Both
+    play ``policy`` at the asked step, and after it ``greedy``: what comes then need not cost
+    anything. Without questions all play ``policy``.
     """
-    questions, few, total = asker.step.size, min(MOST_QUESTIONS, candidates), 0.0
+    step, worth, chosen, states = asker.step, asker.worth, asker.chosen, asker.sizes.states
+    used, policies, shares = draft.used, draft.policies, draft.shares
+    questions = step.size
+    if questions == 0:
+        _assign(policy, policy, policy, 0, 0, policies[used[0]])
+        shares[used[0]], draft.asked[used[0]] = part, 0
+        used[0] += 1
+        return
+    candidates = 2 * questions if worth[questions] >= 0 else questions
+    _choose(worth, chosen, candidates, uniform(stream))
     for i in range(candidates):
-        asker.chosen[i] = -1
+        if chosen[i] < 0:
+            continue
+        at, q = used[0], i % questions
+        used[0], shares[at] = at + 1, part * chosen[i]
+        way = policy if i < questions else greedy
+        begin = step[q] * states
+        _assign(way, policy, greedy, begin, begin + states, policies[at])
+        spread = asker.shares if i < questions else asker.usual
+        asked, weights = draft.questions[at], draft.weights[at]
+        draft.asked[at] = asker.answers
+        _ask(asker, spread, q, asked, weights, 0)
+        if asker.answers > 1:
+            further = asker.further
+            visit_shares(asker.sizes, policies[at], asker.start, transitions, further)
+            for place in range(1, asker.answers):
+                q = _best_other(asker, reports, move_reports, policies[at], asked, place)
+                _ask(asker, further, q, asked, weights, place)
+
+
+@kernel
+def _choose(worth: FloatArray, chosen: FloatArray, candidates: int, u: float) -> None:
+    """Write the chance of each candidate: of the best few, and of a random one; −1 for others."""
+    few, total = min(MOST_QUESTIONS, candidates), 0.0
+    for i in range(candidates):
+        chosen[i] = -1
     for _ in range(few):
         best = -1
         for i in range(candidates):
-            if asker.chosen[i] < 0 and (best < 0 or asker.worth[i] > asker.worth[best]):
+            if chosen[i] < 0 and (best < 0 or worth[i] > worth[best]):
                 best = i
-        asker.chosen[best] = asker.worth[best]
-        total += asker.worth[best]
+        chosen[best] = worth[best]
+        total += worth[best]
     for i in range(candidates):
-        if asker.chosen[i] >= 0:
-            chance = asker.chosen[i] / total if total > 0 else 1 / few
-            asker.chosen[i] = (1 - _CURIOSITY) * chance
-    odd = int(uniform(stream) * candidates)
-    asker.chosen[odd] = max(asker.chosen[odd], 0.0) + _CURIOSITY
-    for i in range(candidates):
-        if asker.chosen[i] >= 0:
-            way = policy if i < questions else greedy
-            shares = asker.shares if i < questions else asker.usual
-            _add_question(
-                asker, sums, way, tried, greedy, moves, shares, i % questions,
-                part * asker.chosen[i], stream, draft,
-            )  # fmt: skip
+        if chosen[i] >= 0:
+            chosen[i] = (1 - _CURIOSITY) * (chosen[i] / total if total > 0 else 1 / few)
+    odd = int(u * candidates)
+    chosen[odd] = max(chosen[odd], 0.0) + _CURIOSITY
 
 
-@spliced
-def _add_question(
-    asker: Asker, sums: Sums, way: IntArray, tried: IntArray, greedy: IntArray, moves: FloatArray,
-    shares: FloatArray, q: int, part: float, stream: Array, draft: Draft,
-) -> None:  # fmt: skip
-    """Add an assignment: ``way`` up to the asked step, ``tried`` there, ``greedy`` after it."""
-    sizes, at = asker.sizes, draft.used[0]
-    states, step = sizes.states, asker.step[q]
-    _assign(draft, way, part)
-    policy = draft.policies[at]
-    for place in range(step * states, policy.size):
-        policy[place] = tried[place] if place < (step + 1) * states else greedy[place]
-    _weigh(asker, shares, q, draft, at)
-    if asker.answers > 1:
-        _ask_further(asker, sums, moves, step, draft, at)
-
-
-@spliced
-def _assign(draft: Draft, policy: IntArray, share: float) -> None:
-    at = draft.used[0]
-    draft.used[0] = at + 1
-    draft.shares[at], draft.asked[at] = share, 0
+@kernel
+def _assign(
+    way: IntArray, tried: IntArray, greedy: IntArray, begin: int, end: int, policy: IntArray
+) -> None:
+    """Write ``way`` up to the asked step, ``tried`` there, and ``greedy`` after it."""
     for place in range(policy.size):
-        draft.policies[at, place] = policy[place]
+        if place < begin:
+            policy[place] = way[place]
+        else:
+            policy[place] = tried[place] if place < end else greedy[place]
 
 
-@spliced
-def _weigh(asker: Asker, shares: FloatArray, q: int, draft: Draft, at: int) -> None:
+@kernel
+def _ask(
+    asker: Asker, shares: FloatArray, q: int, questions: IntArray, weights: FloatArray, place: int
+) -> None:
     """Add a question with weights o(v + u)/(v + o·u).
 
     These have the least variance where noise v and outcomes u ≤ 1/4 add up.
     """
-    place, step, states = draft.asked[at], asker.step[q], asker.sizes.states
+    step, states = asker.step[q], weights.shape[1]
     noise = asker.noise[0] if asker.bits[q] == 1 else asker.noise[1]
-    draft.questions[at, place] = q
+    questions[place] = q
     for s in range(states):
         share = shares[step * states + s]
         weight = share * (noise + _OUTCOME_VARIANCE)
         weight /= noise + share * _OUTCOME_VARIANCE + 1e-12
-        draft.weights[at, place, s] = min(max(weight, _LEAST_WEIGHT), 1.0)
-    draft.asked[at] = place + 1
+        weights[place, s] = min(max(weight, _LEAST_WEIGHT), 1.0)
 
 
-@spliced
-def _ask_further(
-    asker: Asker, sums: Sums, moves: FloatArray, step: int, draft: Draft, at: int
-) -> None:
-    """Ask the users of an assignment what else is worth most, about one other step each time.
-
-    They play its policy, so its own expected shares count.
-    """
-    policy, shares = draft.policies[at], asker.further
-    visit_shares(asker.sizes, policy, asker.start, moves, shares)
-    for _ in range(asker.answers - 1):
-        best, most = -1, 0.0
-        for q in range(asker.step.size):
-            free = asker.step[q] != step
-            for place in range(draft.asked[at]):
-                free &= asker.step[q] != asker.step[draft.questions[at, place]]
-            if free:
-                worth = _worth_of(asker, sums, policy, shares, q)
-                if best < 0 or worth > most:
-                    best, most = q, worth
-        _weigh(asker, shares, best, draft, at)
+@kernel
+def _best_other(
+    asker: Asker, reports: FloatArray, move_reports: FloatArray, policy: IntArray,
+    questions: IntArray, count: int,
+) -> int:  # fmt: skip
+    """Return the question worth most to users of ``policy``, about a step not asked about yet."""
+    sizes, step, bits, moves = asker.sizes, asker.step, asker.bits, asker.moves
+    needs, shares = asker.needs, asker.further
+    best, most = -1, 0.0
+    for q in range(step.size):
+        free = True
+        for place in range(count):
+            free &= step[q] != step[questions[place]]
+        if free:
+            worth = _worth_of(
+                sizes, needs, reports, move_reports, policy, shares, step[q], bits[q], moves[q]
+            )
+            if best < 0 or worth > most:
+                best, most = q, worth
+    return best
 
 
 @entry
 def expect(
-    sizes: Sizes, sums: Sums, policy: IntArray, moves: FloatArray, start: FloatArray,
+    sizes: Sizes, arrivals: FloatArray, policy: IntArray, moves: FloatArray, start: FloatArray,
     shares: FloatArray,
 ) -> None:  # fmt: skip
     """Write where users start and their expected shares under ``policy``."""
-    start_of(sums, start)
+    start_of(arrivals, start)
     visit_shares(sizes, policy, start, moves, shares)
