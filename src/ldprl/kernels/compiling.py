@@ -65,7 +65,8 @@ def entry_of(value: Any, name: str) -> Any:
     The cache notices when this package's sources change, but not when somebody's own file does:
     what stands elsewhere is compiled anew in every process.
     """
-    return _entry_of(type(value), name)
+    kind: Any = type(value)
+    return _entry_of(kind, name)
 
 
 @cache
