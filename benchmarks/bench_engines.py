@@ -7,6 +7,7 @@ the machine does falls on both alike; of each side the fastest piece counts.
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
 import tempfile
@@ -35,11 +36,26 @@ from ldprl.simulation.seeds import seeds_of
 TURNS = 15
 MANY = 10**8
 GROWTH = 0.01
+BEFORE = "9d4a031"
+"""The last commit at which LDP-EVI and LDP-TS were simulated in Python."""
+SOURCES = str(Path(__file__).parents[1] / "src")
+SMALLEST = (2, 2, 2)
+SIZES = [(SMALLEST, 0.01, 40), ((10, 3, 5), 0.05, 15), ((25, 4, 10), 0.05, 15)]
+"""Shape, growth, and how many times faster it must be."""
+PAIRS = [("ldp-obi", "laplace"), ("ldp-evi", "subset-selection"), ("ldp-ts", "subset-selection")]
 
 
 def run() -> list[Row]:
     """Measure all of it."""
-    return [*against_rlberry(), against_cpp(), against_each(), against_reference(), *growth_rows()]
+    return [
+        *against_rlberry(),
+        against_cpp(),
+        against_each(),
+        against_reference(),
+        *growth_rows(),
+        *compile_rows(),
+        *against_before(),
+    ]
 
 
 def engine(
@@ -177,3 +193,78 @@ def memory(mdp: TabularMDP) -> float:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return most / 1e6
+
+
+def compile_rows() -> list[Row]:
+    """Tell how long the first simulation of a pair takes in a process without any cache.
+
+    Processor time, less that of the same simulation once everything is in the cache.
+    """
+    rows = []
+    for learner, mechanism in PAIRS:
+        with tempfile.TemporaryDirectory() as folder:
+            first, again = (
+                _simulated_by(SOURCES, folder, SMALLEST, learner, mechanism, 10**4)
+                for _ in range(2)
+            )
+        what = f"first simulation of {learner} with {mechanism}, compiling"
+        rows.append(Row(what, first[0] - again[0], "10 s", 10.0, "s", 1.0))
+    return rows
+
+
+def against_before() -> list[Row]:
+    """Compare learners that ask questions with the commit before they were compiled.
+
+    Each side runs in a process of its own, on a checkout made for it; left out where the history
+    does not have the commit.
+    """
+    root = Path(__file__).parents[1]
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(
+            ["git", "archive", BEFORE, "src"], cwd=root, capture_output=True, check=False
+        )
+        if archive.returncode:
+            print(f"SKIPPED: the history does not have commit {BEFORE}", file=sys.stderr)
+            return []
+        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        rows = []
+        for shape, growth, limit in SIZES:
+            for learner in ("ldp-evi", "ldp-ts"):
+                given = (shape, learner, "subset-selection", MANY, growth)
+                _, mine = _simulated_by(SOURCES, f"{folder}/ours", *given)
+                _, other = _simulated_by(f"{folder}/src", f"{folder}/theirs", *given)
+                sizes = "×".join(map(str, shape))
+                what = f"`growth:{growth}`, {learner} with subset selection, {sizes}, 10⁸ users"
+                rows.append(Row(what, mine, f"commit {BEFORE}", other, "s", 1 / limit))
+    return rows
+
+
+def _simulated_by(
+    sources: str,
+    cache: str,
+    shape: tuple[int, int, int],
+    learner: str,
+    mechanism: str,
+    users: int,
+    growth: float = GROWTH,
+) -> tuple[float, float]:
+    """Return processor seconds of the first and of the fastest of three simulations."""
+    program = f"""
+import time
+from ldprl import random_mdp, simulate
+from ldprl.catalogue import build
+mdp = random_mdp(*{shape}, seed=0)
+learner, mechanism = build({learner!r}, {mechanism!r}, mdp.shape, episodes={users}, epsilon=2.0)
+times = []
+for _ in range(4):
+    started = time.process_time()
+    simulate(mdp, learner, mechanism, {users}, replan="growth:{growth}")
+    times.append(time.process_time() - started)
+print(times[0], min(times[1:]))
+"""
+    known = os.environ | {"PYTHONPATH": sources, "NUMBA_CACHE_DIR": cache}
+    told = subprocess.run(
+        [sys.executable, "-c", program], env=known, capture_output=True, text=True, check=True
+    )
+    first, fastest = told.stdout.split()
+    return float(first), float(fastest)

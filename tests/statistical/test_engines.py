@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ldprl.catalogue import LEARNERS, build
+from ldprl.errors import InputError
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.ldp_psrl import LDPPSRL
 from ldprl.learning.learner import Learner
@@ -17,13 +19,15 @@ from ldprl.learning.psrl import PSRL
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mdp import TabularMDP
 from ldprl.mechanisms.bounded_noise import BoundedNoise
+from ldprl.mechanisms.catalogue import MECHANISMS as NAMED
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.mechanisms.laplace import Laplace
-from ldprl.mechanisms.mechanism import PrivacyWarning
+from ldprl.mechanisms.mechanism import Mechanism, PrivacyWarning
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.randomized_response import RandomizedResponse
 from ldprl.mechanisms.shuffle import Shuffle
+from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName, SubsetSelection
 from ldprl.shape import FloatArray, Shape
 from ldprl.simulation.engine import EngineName, simulate
 from tests.statistical.checks import TYPE_I, same_law, together
@@ -46,7 +50,7 @@ def problem(shape: Shape, kind: Any = "deterministic") -> TabularMDP:
 def outcome(
     mdp: TabularMDP,
     learner: Learner,
-    mechanism: CountingMechanism,
+    mechanism: Mechanism,
     replan: str,
     engine: EngineName,
     seed: int = 1,
@@ -57,7 +61,8 @@ def outcome(
     rows = []
     for sums, lost in zip(found.statistics, found.regret, strict=True):
         blocks = (sums.rewards, sums.visits, sums.transitions, sums.reports, sums.squares)
-        parts = [np.ravel(block) for block in (*blocks, sums.arrivals, lost) if block is not None]
+        more = (sums.arrivals, sums.asked, sums.transition_reports, lost)
+        parts = [np.ravel(block) for block in (*blocks, *more) if block is not None]
         rows.append(np.concatenate(parts))
     return np.array(rows, dtype=np.float64).round(9)
 
@@ -165,3 +170,83 @@ def test_every_transition_counts(replan: str) -> None:
     readable = moves(mdp, shape, "interpreted")
     assert agreement(readable, moves(mdp, shape, "compiled")) >= TYPE_I
     assert agreement(readable, moves(cut, short, "compiled")) < TYPE_I
+
+
+def can_plan_with(learner: str, mechanism: str) -> bool:
+    """Whether the catalogue builds the pair: not where squares are wanted and not reported."""
+    try:
+        pair(learner, mechanism, SMALL)
+    except InputError:
+        return False
+    return True
+
+
+def pair(
+    learner: str, mechanism: str, shape: Shape, epsilon: float = 12.0
+) -> tuple[Learner, Mechanism]:
+    return build(learner, mechanism, shape, episodes=10**4, epsilon=epsilon, delta=0.1)
+
+
+PAIRS = [
+    (one, other)
+    for one, kind in LEARNERS.items()
+    for other in NAMED
+    if kind.compiles and can_plan_with(one, other)
+]
+FAST = [
+    ("ldp-evi", "subset-selection"),
+    ("ldp-ts", "subset-selection"),
+    ("ldp-ts", "randomized-response"),
+    ("dp-ucbvi", "laplace"),
+    ("pucb", "none"),
+]
+
+
+def check_pair(learner: str, mechanism: str, replan: str) -> None:
+    mdp = problem(SMALL, "bernoulli")
+    planned, chosen = pair(learner, mechanism, SMALL)
+    readable = outcome(mdp, planned, chosen, replan, "interpreted")
+    assert agreement(readable, outcome(mdp, planned, chosen, replan, "compiled")) >= TYPE_I
+    moved = TabularMDP(mdp.transitions, mdp.rewards, mdp.horizon, np.eye(2)[0], "bernoulli")
+    assert agreement(readable, outcome(moved, planned, chosen, replan, "compiled")) < TYPE_I
+
+
+@pytest.mark.parametrize(("learner", "mechanism"), FAST)
+def test_pairs(learner: str, mechanism: str) -> None:
+    """Two-sample χ² on every sum and the regret, type-I error ≤ 1e-6.
+
+    All users of the mutant start in one state.
+    """
+    check_pair(learner, mechanism, "growth:20")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("replan", REPLANS)
+@pytest.mark.parametrize(("learner", "mechanism"), PAIRS)
+def test_every_pair_of_the_catalogue(learner: str, mechanism: str, replan: str) -> None:
+    """Two-sample χ² on every sum and the regret, type-I error ≤ 1e-6; the mutant as above."""
+    check_pair(learner, mechanism, replan)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("learner", ["ldp-obi", "ldp-evi"])
+def test_several_answers(learner: str, layout: LayoutName) -> None:
+    """Two-sample χ² on every sum and on sums of two, type-I error ≤ 1e-6.
+
+    With two answers a user the sums of different steps depend on each other. LDP-OBI leaves the
+    choice of the questions to the mechanism. The mutant's users all start in one state.
+    """
+    shape = Shape(2, 2, 3)
+    mdp = problem(shape, "bernoulli")
+    chosen = SubsetSelection(shape, 12.0, layout=layout, answers=2)
+    planned = LEARNERS[learner].build(chosen)
+
+    def pairs(rows: FloatArray) -> FloatArray:
+        return np.concatenate([rows, rows[:, :-1] + rows[:, 1:]], axis=1)
+
+    readable = pairs(outcome(mdp, planned, chosen, "growth:20", "interpreted"))
+    compiled = pairs(outcome(mdp, planned, chosen, "growth:20", "compiled"))
+    assert agreement(readable, compiled) >= TYPE_I
+    moved = TabularMDP(mdp.transitions, mdp.rewards, mdp.horizon, np.eye(2)[0], "bernoulli")
+    mutant = pairs(outcome(moved, planned, chosen, "growth:20", "compiled"))
+    assert agreement(readable, mutant) < TYPE_I

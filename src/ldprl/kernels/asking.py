@@ -263,7 +263,7 @@ def asking_channel(
         hazards=hazards(shares),
     )
     even, law, tally = np.ones(shape.states), np.zeros(most), np.zeros(most)
-    room, sizes = np.zeros(max(most, 2 * (largest + 1))), sizes_of(shape)
+    room, sizes = np.zeros(max(most, 3 * (largest + 1))), sizes_of(shape)
     if following.shape[1] == 1:
         return AskingChannel(sizes, table, even, law, tally, room, np.zeros(shape.states))
     places = shape.horizon * shape.states

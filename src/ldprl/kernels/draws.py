@@ -170,7 +170,10 @@ def _deviance(count: float, mean: float) -> float:
     total, term, square = gap * v, 2 * count * v, v * v
     for j in range(1, 20):
         term *= square
-        total += term / (2 * j + 1)
+        step = term / (2 * j + 1)
+        if abs(step) < 1e-17 * total:
+            break
+        total += step
     return total
 
 
