@@ -191,7 +191,7 @@ PAIRS = [
     (one, other)
     for one, kind in LEARNERS.items()
     for other in NAMED
-    if kind.compiles and can_plan_with(one, other)
+    if kind.compiles and NAMED[other].compiles and can_plan_with(one, other)
 ]
 FAST = [
     ("ldp-evi", "subset-selection"),

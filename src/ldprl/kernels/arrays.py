@@ -53,10 +53,11 @@ class Sums(NamedTuple):
 
     ``rewards``, ``visits``, ``transitions`` and ``squares`` are views of ``counters``. Blocks that
     the statistics lack have size 0. Without a count of its own for transitions, ``move_reports``
-    is a view of ``reports``.
+    is a view of ``reports``. ``alike[0]`` is 1 as long as every report went into every cell.
     """
 
     users: IntArray
+    alike: IntArray
     counters: FloatArray
     rewards: FloatArray
     visits: FloatArray
@@ -80,6 +81,7 @@ def sums_of(statistics: Statistics) -> Sums:
     own = statistics.transition_reports
     return Sums(
         users=np.array([statistics.users]),
+        alike=np.array([int(own is None and bool((reports == statistics.users).all()))]),
         counters=counters,
         rewards=rewards,
         visits=visits,

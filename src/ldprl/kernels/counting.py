@@ -40,7 +40,7 @@ class CountingChannel(NamedTuple):
     squares: bool
     aware: bool
     counts: FloatArray
-    played: IntArray
+    played: FloatArray
     stretches: IntArray
 
     def gather(
@@ -50,6 +50,7 @@ class CountingChannel(NamedTuple):
         """Add to ``sums`` the decoded reports of ``users`` users of assignment i."""
         policy = draft.policies[i]
         if self.aware:
+            sums.alike[0] = 0
             mark_played(self.sizes, self.squares, policy, self.played, self.stretches)
         live_many(population, policy, users, self.counts, sums.arrivals, chance, stream)
         stretch = 0
@@ -64,7 +65,7 @@ class CountingChannel(NamedTuple):
 
 @kernel
 def mark_played(
-    sizes: Sizes, squares: bool, policy: IntArray, played: IntArray, stretches: IntArray
+    sizes: Sizes, squares: bool, policy: IntArray, played: FloatArray, stretches: IntArray
 ) -> None:
     """Find the cells that users of ``policy`` can visit, and where their counters stand.
 
@@ -104,6 +105,6 @@ def counting_channel(layout: Layout, noise: Any, *, policy_aware: bool) -> Count
         squares=layout.squares,
         aware=policy_aware,
         counts=np.zeros(layout.length),
-        played=np.ones(sizes.cells, dtype=np.int64),
+        played=np.ones(sizes.cells),
         stretches=stretches,
     )

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ldprl.kernels.arrays import Sizes, sizes_of
-from ldprl.kernels.compiling import entry, kernel, method, spliced
+from ldprl.kernels.compiling import entry, inlined, method, spliced
 from ldprl.shape import FloatArray, IntArray, Policy, Shape
 
 FREE, GIVEN = -1.0, np.inf
@@ -28,7 +28,7 @@ ready = method("ready")
 """ready(model, step, after): called once a step before any ``worth``."""
 
 
-@kernel
+@inlined
 def expected(row: FloatArray, values: FloatArray) -> float:
     """Return Σ row·values."""
     total = 0.0
@@ -64,7 +64,7 @@ def backward(
     loyalty: float,
     capped: bool,
 ) -> bool:
-    """Write V_h(s) at h·S + s of ``values`` and the policy; return whether the policy changed.
+    """Write the values, of shape (H + 1, S), and the policy; return whether the policy changed.
 
     An action replaces the one that stands in ``policy`` only if it is better by more than
     ``loyalty``; see ``FREE`` and ``GIVEN``. With ``capped``, V_h is at most H − h (from 0).
@@ -73,9 +73,9 @@ def backward(
     begin, end = 0 if loyalty < 0 else -1, 0 if loyalty == GIVEN else actions
     margin = _EQUAL if loyalty == GIVEN else max(loyalty, _EQUAL)
     for state in range(states):
-        values[horizon * states + state] = 0
+        values[horizon, state] = 0
     for step in range(horizon - 1, -1, -1):
-        after = values[(step + 1) * states : (step + 2) * states]
+        after = values[step + 1]
         most = float(horizon - step) if capped else np.inf
         ready(model, step, after)
         for state in range(states):
@@ -88,7 +88,7 @@ def backward(
                 total = worth(model, first + action, step, after)
                 if total > best + margin:
                     best, chosen = total, action
-            values[place] = min(best, most)
+            values[step, state] = min(best, most)
             if policy[place] != chosen:
                 policy[place] = chosen
                 changed = True
@@ -130,5 +130,5 @@ def solve(
     table = np.zeros((shape.horizon, shape.states), dtype=np.int64)
     if policy is not None:
         table[:] = policy
-    _solve(model, values.ravel(), table.ravel(), FREE if policy is None else GIVEN)
+    _solve(model, values, table.ravel(), FREE if policy is None else GIVEN)
     return table, values

@@ -116,7 +116,7 @@ class LDPEVI(CompiledLearner):
             move_rates=mixture_rates(laws.transitions),
             growth=growth_room(),
             plausible=empty_set(sizes),
-            order=np.zeros(places, dtype=np.int64),
+            order=np.zeros((shape.horizon, shape.states), dtype=np.int64),
             values=values_for(shape),
             greedy_values=values_for(shape),
             optimistic=np.zeros(places, dtype=np.int64),

@@ -118,7 +118,7 @@ class OptimisticLearner(CompiledLearner):
         planner = self._optimist(statistics)
         room, rng = self.room(statistics), np.random.default_rng(0)
         (assignment,) = make_plan(planner, statistics, room, rng, [])
-        return assignment.policy, planner.values.reshape(-1, statistics.shape.states)
+        return assignment.policy, planner.values
 
     def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
         """Return the compiled planner for sums with the blocks of ``statistics``."""

@@ -20,7 +20,10 @@ def error_bound(
     Learners compile it, so that the formula stands in one place.
     """
     bound = root * np.sqrt(count * t) + linear * t
-    largest: float = np.maximum(np.maximum(bound, power * t * np.sqrt(t)), floor)
+    other = power * t * np.sqrt(t)
+    # max{a, b} = (a + b + |a − b|)/2, which compiled loops vectorise.
+    bound = (bound + other + abs(bound - other)) / 2
+    largest: float = (bound + floor + abs(bound - floor)) / 2
     return largest
 
 

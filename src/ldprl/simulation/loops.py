@@ -131,6 +131,7 @@ def each(
         if changed or users == 0 or chosen != before:
             loss = loss_of(population, draft.policies[chosen])
             if channel.aware:
+                sums.alike[0] = 0
                 policy = draft.policies[chosen]
                 mark_played(channel.sizes, channel.squares, policy, played, stretches)
         live(population, draft.policies[chosen], counts, sums.arrivals, chance, rounding)

@@ -87,7 +87,7 @@ class Population(NamedTuple):
         sizes = self.sizes
         states, cells = sizes.states, sizes.cells
         moves_at = 2 * cells
-        here, there = self.values[:states], self.values[states : 2 * states]
+        here, there = self.values[0], self.values[1]
         _start(self.hazards, cells * states, states, users, here, chance)
         for step in range(sizes.horizon):
             for state in range(states):
@@ -118,7 +118,7 @@ class Population(NamedTuple):
         """Write P(s_h = s) of a user of ``policy`` at ``step``."""
         sizes = self.sizes
         states = sizes.states
-        there = self.values[:states]
+        there = self.values[0]
         for state in range(states):
             here[state] = self.model.transitions[sizes.cells, state]
         for h in range(step):
@@ -167,7 +167,7 @@ class Population(NamedTuple):
         backward(self.model, sizes, self.values, policy, GIVEN, False)
         value = 0.0
         for state in range(sizes.states):
-            value += self.model.transitions[sizes.cells, state] * self.values[state]
+            value += self.model.transitions[sizes.cells, state] * self.values[0, state]
         return max(self.best - value, 0.0)
 
 
@@ -242,5 +242,5 @@ def population_of(mdp: TabularMDP, resolution: int | None, *, squares: bool) -> 
         model=PointModel(sizes, mdp.rewards.flatten(), laws),
         cumulative=cumulative(laws).ravel(),
         hazards=hazards(laws).ravel(),
-        values=np.zeros((mdp.horizon + 1) * mdp.shape.states),
+        values=np.zeros((mdp.horizon + 1, mdp.shape.states)),
     )

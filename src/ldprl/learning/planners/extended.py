@@ -23,17 +23,14 @@ class PlausibleModel(NamedTuple):
 
     def ready(self, step: int, after: FloatArray) -> None:
         """Sort the states by value, once for all rows of the step."""
-        states = self.sizes.states
         if step + 1 < self.sizes.horizon:
-            sort_states(self.order[step * states : (step + 1) * states], after)
+            sort_states(self.order[step], after)
 
     def worth(self, cell: int, step: int, after: FloatArray) -> float:
         """Return r⁺(s, a) + max_p Σ p(s')·V(s') over the plausible p."""
         total: float = self.reward_high[cell]
         if step + 1 < self.sizes.horizon:
-            states = self.sizes.states
-            order = self.order[step * states : (step + 1) * states]
-            total += best_mean(self.low[cell], self.high[cell], order, after)
+            total += best_mean(self.low[cell], self.high[cell], self.order[step], after)
         return total
 
 

@@ -194,7 +194,7 @@ def find_policies(
     backward(point, sizes, greedy_values, greedy, FREE, False)
     for place in range(greedy.size):
         optimistic[place] = greedy[place]
-        order[place] = place % sizes.states
+        order[place // sizes.states, place % sizes.states] = place % sizes.states
     hopeful = PlausibleModel(sizes, found.reward_high, found.move_low, found.move_high, order)
     backward(hopeful, sizes, values, optimistic, _TIE, True)
 
@@ -211,8 +211,7 @@ def find_needs(
         needs[0, cell] = 0
         needs[1, cell] = 0
     for h in range(sizes.horizon):
-        after = values[(h + 1) * states : (h + 2) * states]
-        by_value = order[h * states : (h + 1) * states]
+        after, by_value = values[h + 1], order[h]
         for s in range(states):
             place = h * states + s
             cell = h * sizes.stride + s * sizes.actions + policy[place]

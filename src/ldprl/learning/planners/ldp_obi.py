@@ -20,7 +20,7 @@ from ldprl.learning.planners.errors import (
 from ldprl.learning.planners.optimism import Bench, Optimist, single_plan
 from ldprl.shape import Array, FloatArray
 
-COUNT, LOG, MOVE_COUNT, MOVE_LOG = range(4, 8)
+COUNT, LOG, MOVE_COUNT, _ = range(4, 8)
 """Rows of the errors behind c_{k,1}, …, c_{k,4}: k and ln k of rewards, and of transitions."""
 
 
@@ -47,17 +47,13 @@ class LDPOBIPlanner(NamedTuple):
         """Write the optimistic policy."""
         users, alpha, states = sums.users[0], self.alpha, self.sizes.states
         bench = self.bench
-        alike = True
-        for cell in range(self.sizes.cells):
-            alike &= sums.reports[cell] == users
-        for cell in range(self.sizes.leading):
-            alike &= sums.move_reports[cell] == users
+        alike = sums.alike[0] == 1
         if alike:
             now = _next_errors(self.laws, self.shared, users)
             log_users, errors = self.shared[LOG, now], self.shared
         else:
             now = 0
-            _cell_errors(self.laws, self.errors, sums)
+            _cell_errors(self.laws, self.errors, sums.reports, sums.move_reports)
             log_users, errors = log_of(users + 1.0), self.errors
         log_term = self.log_constant + 3 * log_users
         width, move_width = 2 * log_term, 14 * states * log_term
@@ -89,21 +85,15 @@ class LDPOBIPlanner(NamedTuple):
 
 
 @inlined
-def _evaluate(laws: FloatArray, errors: FloatArray, first: int, end: int) -> None:
-    """Evaluate the laws in some columns, at the k that stand there."""
+def _evaluate(
+    laws: FloatArray, errors: FloatArray, blocks: tuple[int, int], k: int, first: int, end: int
+) -> None:
+    """Evaluate some laws in some columns, at the counts in row ``k``; ln k goes to the next row."""
     for column in range(first, end):
-        errors[LOG, column] = log_of(errors[COUNT, column])
-        errors[MOVE_LOG, column] = log_of(errors[MOVE_COUNT, column])
-    for block in range(2):
+        errors[k + 1, column] = log_of(errors[k, column])
+    for block in range(blocks[0], blocks[1]):
         for column in range(first, end):
-            errors[block, column] = error_of(
-                laws, block, errors[COUNT, column], errors[LOG, column]
-            )
-    for block in range(2, 4):
-        for column in range(first, end):
-            errors[block, column] = error_of(
-                laws, block, errors[MOVE_COUNT, column], errors[MOVE_LOG, column]
-            )
+            errors[block, column] = error_of(laws, block, errors[k, column], errors[k + 1, column])
 
 
 @inlined
@@ -119,17 +109,20 @@ def _next_errors(laws: FloatArray, errors: FloatArray, users: int) -> int:
         end = columns if one_by_one else now + 1
         for column in range(now, end):
             errors[COUNT, column] = users - now + column + 1
-            errors[MOVE_COUNT, column] = errors[COUNT, column]
-        _evaluate(laws, errors, now, end)
+        _evaluate(laws, errors, (0, 4), COUNT, now, end)
     return now
 
 
 @inlined
-def _cell_errors(laws: FloatArray, errors: FloatArray, sums: Sums) -> None:
+def _cell_errors(
+    laws: FloatArray, errors: FloatArray, reports: FloatArray, move_reports: FloatArray
+) -> None:
     """Evaluate the laws for each cell whose number of reports has changed."""
-    for cell in range(errors.shape[1]):
-        count = sums.reports[cell] + 1
-        moves = sums.move_reports[cell] + 1 if cell < sums.move_reports.size else 1.0
-        if errors[COUNT, cell] != count or errors[MOVE_COUNT, cell] != moves:
-            errors[COUNT, cell], errors[MOVE_COUNT, cell] = count, moves
-            _evaluate(laws, errors, cell, cell + 1)
+    for cell in range(reports.size):
+        if errors[COUNT, cell] != reports[cell] + 1:
+            errors[COUNT, cell] = reports[cell] + 1
+            _evaluate(laws, errors, (0, 2), COUNT, cell, cell + 1)
+    for cell in range(move_reports.size):
+        if errors[MOVE_COUNT, cell] != move_reports[cell] + 1:
+            errors[MOVE_COUNT, cell] = move_reports[cell] + 1
+            _evaluate(laws, errors, (2, 4), MOVE_COUNT, cell, cell + 1)

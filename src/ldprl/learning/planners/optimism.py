@@ -59,8 +59,8 @@ def bench_for(shape: Shape) -> Bench:
 
 
 def values_for(shape: Shape) -> FloatArray:
-    """Return room for the values V_h(s), at h·S + s."""
-    return np.zeros((shape.horizon + 1) * shape.states)
+    """Return room for the values V_h(s)."""
+    return np.zeros((shape.horizon + 1, shape.states))
 
 
 @inlined

@@ -210,7 +210,7 @@ def price_ways(
     needs, start, shares, usual = asker.needs, asker.start, asker.shares, asker.usual
     worth, states, count = asker.worth, sizes.states, asker.step.size
     visit_shares(sizes, greedy, start, transitions, usual)
-    best, uncertain = expected(start, values), 0.0
+    best, uncertain = expected(start, values[0]), 0.0
     for cell in range(reports.size):
         uncertain += needs[0, cell] + needs[1, cell]
     for way in range(2):
@@ -219,7 +219,7 @@ def price_ways(
         earned = 0.0
         for h in range(sizes.horizon):
             deviating = earned
-            after = values[(h + 1) * states : (h + 2) * states]
+            after = values[h + 1]
             for s in range(states):
                 place = h * states + s
                 first = h * sizes.stride + s * sizes.actions
