@@ -60,7 +60,7 @@ def test_a_picture(run: Run, tmp_path: Path) -> None:
         ("--epsilon 1 --crowd 1e13", "crowd"),
         ("--epsilon 1 --crowd 10 --delta 0", "delta"),
         ("--epsilon 1 --crowd 10 --states 2", "states"),
-        ("--epsilon 1 --crowd 10 --mechanism laplace", "states"),
+        ("--epsilon 1 --crowd 10 --mechanism laplace", "--states is missing"),
         (f"--epsilon 1 --crowd 10 --mechanism gaussian {SIZES}", "mechanism"),
         (f"--epsilon 1 --crowd 10 --mechanism none {SIZES}", "mechanism"),
         ("--central-epsilon 0.001 --epsilon 29", "central_epsilon"),
@@ -73,7 +73,7 @@ def test_bad_input(run: Run, options: str, field: str) -> None:
     outcome = run(f"amplify {options}")
     assert (outcome.code, outcome.out) == (2, "")
     assert len(outcome.err.splitlines()) == 1
-    assert outcome.err.startswith(f"error: {field} = ")
+    assert outcome.err.startswith((f"error: {field} = ", f"error: {field}: "))
 
 
 def test_an_audit_convicts_half_a_crowd(run: Run) -> None:

@@ -138,7 +138,7 @@ def test_progress_goes_to_stderr_and_json_stays_pure() -> None:
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("re", {"regret", "reproduce"}),
+        ("re", {"regret", "relay", "reproduce", "restore"}),
         ("regret --ep", {"--epsilon", "--episodes"}),
         ("regret --learner ldp-p", {"ldp-psrl"}),
         ("audit --mechanism g", {"gaussian"}),

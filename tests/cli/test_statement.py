@@ -81,7 +81,7 @@ def test_ledger_refuses(run: Run, ledger: str, tmp_path: Path) -> None:
         refused = run(line)
         assert (refused.code, refused.out) == (2, "")
         assert words in refused.err
-    assert run(f"ledger {tmp_path}").code == 1
+    assert run(f"ledger {tmp_path}").code == 2
 
 
 def test_ledger_says_what_is_left(run: Run, ledger: str, tmp_path: Path) -> None:

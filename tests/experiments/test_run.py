@@ -107,7 +107,7 @@ def test_interrupted_run_goes_on_where_it_stopped(
     resumed = subprocess.run(
         command(path, out, "--workers", "2"), check=True, capture_output=True, text=True
     )
-    assert resumed.stderr == ""
+    assert all("cells" in line for line in resumed.stderr.splitlines())
     assert resumed.stdout == f"{out / 'results.parquet'}\n"
     after = finished(out)
     assert len(after) == 3 * MANY

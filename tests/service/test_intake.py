@@ -52,7 +52,8 @@ def test_a_body_costs_a_bounded_amount_to_read(kind: str) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 8 * LARGEST
-    assert took < 0.5
+    # CPU time under tracemalloc, with room for a machine that does other things too.
+    assert took < 2
 
 
 def test_a_thousand_reports_are_read_and_one_more_is_too_large() -> None:

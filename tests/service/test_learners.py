@@ -12,7 +12,7 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.service.learners import learner_of
 from ldprl.service.settings import read_deployment
 
-ABLE = {"ldp-evi", "ldp-ts", "ldp-obi", "private-ucb-vi", "dp-ucbvi"}
+ABLE = {"ldp-evi", "ldp-evi-guarded", "ldp-ts", "ldp-obi", "private-ucb-vi", "dp-ucbvi"}
 
 
 def test_learners_say_whether_they_can_serve() -> None:

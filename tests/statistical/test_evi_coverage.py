@@ -133,9 +133,9 @@ def stepwise(run: int) -> TabularMDP:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_set_holds_the_model(name: str) -> None:
-    """30 runs at ε = 2; binomial test at type-I error 1e-6, which the mutant fails in 60."""
+    """30 runs at ε = 2; binomial test at type-I error 1e-6, which the mutant fails in 120."""
     assert at_most(failures(small, name, 2.0, 30), 30, FAILURE) > TYPE_I
-    assert at_most(failures(small, name, 2.0, 60, mutant=True), 60, FAILURE) < TYPE_I
+    assert at_most(failures(small, name, 2.0, 120, mutant=True), 120, FAILURE) < TYPE_I
 
 
 @pytest.mark.parametrize(

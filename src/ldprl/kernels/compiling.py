@@ -105,6 +105,12 @@ def kernel(function: _Function) -> _Function:
     return compiled
 
 
+def in_order(function: _Function) -> _Function:
+    """Compile a function that only kernels call and whose sums keep their order, for precision."""
+    compiled: _Function = njit(**{**_INNER, "fastmath": {"contract"}})(function)
+    return compiled
+
+
 def spliced(function: _Function) -> _Function:
     """Copy a function's code into its callers before they are compiled.
 

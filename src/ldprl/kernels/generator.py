@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from ldprl.kernels.compiling import kernel
+from ldprl.kernels.compiling import in_order, kernel
 from ldprl.shape import Array, FloatArray
 
 LANES = 64
@@ -122,7 +122,7 @@ def log_of(value: float) -> float:
     return result
 
 
-@kernel
+@in_order
 def exp_of(value: float) -> float:
     """Return e^value for |value| < 700 without a branch, so that loops vectorise.
 
