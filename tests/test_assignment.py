@@ -168,3 +168,8 @@ def test_a_law_is_simulated(engine: str) -> None:
         sums = last.statistics
     assert sums.users == 500
     assert np.all(sums.reports > 0)
+
+
+def test_a_share_above_one_by_a_rounding_error_is_drawn_from() -> None:
+    shares = shares_of((Assignment(TABLE, np.nextafter(1.0, 2.0)),))
+    assert np.random.default_rng(0).multinomial(5, shares).tolist() == [5]

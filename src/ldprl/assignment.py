@@ -120,8 +120,8 @@ def shares_of(plan: Plan) -> FloatArray:
     """Return the shares of a checked plan as probabilities that numpy takes."""
     shares = np.array([one.share for one in plan], dtype=np.float64)
     total = shares.sum()
-    # numpy refuses a sum above 1 + 1e-12; within that, the shares are left as they are.
-    return shares if abs(total - 1) < 1e-13 else shares / total
+    # numpy refuses a sum above 1 + 1e-12, and a share above 1 by a rounding error.
+    return np.minimum(shares if abs(total - 1) < 1e-13 else shares / total, 1.0)
 
 
 def _check_question(field: str, question: Question, one: Assignment, shape: Shape) -> None:

@@ -108,7 +108,7 @@ def test_interrupted_run_goes_on_where_it_stopped(
         command(path, out, "--workers", "2"), check=True, capture_output=True, text=True
     )
     assert all("cells" in line for line in resumed.stderr.splitlines())
-    assert resumed.stdout == f"{out / 'results.parquet'}\n"
+    assert str(out / "results.parquet") in resumed.stdout.replace("\n", "")
     after = finished(out)
     assert len(after) == 3 * MANY
     assert {name: after[name] for name in before} == before, "a finished cell was run again"

@@ -31,7 +31,7 @@ def known() -> Statistics:
     """Return sums at which LDP-EVI lets only some explore, with unequal weights."""
     mdp = random_mdp(2, 2, 2, 1039)
     mechanism = SubsetSelection(mdp.shape, 2.0)
-    (found,) = simulate(mdp, LDPEVI(mechanism), mechanism, 300).statistics
+    (found,) = simulate(mdp, LDPEVI(mechanism), mechanism, 1000).statistics
     return found
 
 
