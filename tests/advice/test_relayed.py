@@ -25,7 +25,9 @@ def test_reports_behind_a_relay_may_be_less_noisy_and_lose_less(local: Advice) -
     built = build_mechanism(found.forecast.pair.mechanism, MDP.shape, found.local_epsilon)
     assert found.local_epsilon > 1.0
     assert central_epsilon(built.blankets(), CROWD, DELTA) <= 0.2 * (1 + 1e-5)
-    assert found.forecast.loss(USERS) < local.chosen.loss(USERS)
+    # The same learner and mechanism: the best of many single runs may be best by luck.
+    (same,) = (one for one in local.of(found.forecast.pair) if one.epsilon == 0.2)
+    assert found.forecast.loss(USERS) < same.loss(USERS)
     again = with_relay(MDP, local, CROWD, DELTA)
     assert again.forecast.losses.tolist() == found.forecast.losses.tolist()
 
