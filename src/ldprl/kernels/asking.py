@@ -209,16 +209,16 @@ def add_answers(
         cell = step * sizes.stride + state * sizes.actions + policy[place]
         weight, here = weights[state], 0.0
         for bit in range(bits):
-            told = 0.0
+            counted = 0.0
             for target in range(targets):
                 count = (tally[at] - offset) * scale
-                told += count
+                counted += count
                 if leads:
                     transitions[cell, target] += weight * count
                 at += 1
-            here += told
+            here += counted
             if bit == 1:
-                rewards[cell] += weight * told
+                rewards[cell] += weight * counted
         arrivals[place] += here
         if bits > 1:
             visits[cell] += weight * here

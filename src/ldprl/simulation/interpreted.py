@@ -1,4 +1,4 @@
-"""The loop in numpy, for any mechanism, learner and schedule; the compiled engines' readable twin.
+"""The loop in numpy, for any mechanism, learner and schedule.
 
 Plan, draw the sums of the users until the next plan, add them up.
 """
@@ -36,7 +36,7 @@ def run(
     statistics = mechanism.no_statistics()
     while recorder.users < points[-1]:
         users = min(schedule(recorder.users), int(points[-1]) - recorder.users)
-        # A stream for each batch: what its users live through does not hang on past batches.
+        # A stream for each batch: what its users live through does not depend on past batches.
         chance = np.random.default_rng([*seeds.world.generate_state(4), recorder.users])
         statistics += batch(mdp, learner, mechanism, statistics, users, rng, recorder, chance)
         progress(recorder.users)

@@ -23,7 +23,7 @@ def seeds_of(seed: int, run: int, learner: Learner, mechanism: Mechanism, *, com
     """Return the seeds of one run.
 
     With ``common`` random numbers, users of every learner and mechanism live in the same world:
-    its draws hang on (seed, run) alone. Otherwise no two learners or mechanisms share any.
+    its draws depend on (seed, run) alone. Otherwise no two learners or mechanisms share any.
     """
     parts = (
         type(learner).__qualname__,
