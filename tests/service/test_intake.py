@@ -44,16 +44,17 @@ def test_a_body_costs_a_bounded_amount_to_read(kind: str) -> None:
     """Measured on 2 slow cores: 30 ms and 24 MB at most; before, 23 s and 2.8 GB."""
     body = HOSTILE[kind]
     assert len(body) <= LARGEST
-    tracemalloc.start()
     started = time.process_time()
     with contextlib.suppress(RejectionError):
         _read_many(body)
-    took = time.process_time() - started
+    assert time.process_time() - started < 0.5
+    # Once more, as tracing memory takes many times as long as reading.
+    tracemalloc.start()
+    with contextlib.suppress(RejectionError):
+        _read_many(body)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 8 * LARGEST
-    # CPU time under tracemalloc, with room for a machine that does other things too.
-    assert took < 2
 
 
 def test_a_thousand_reports_are_read_and_one_more_is_too_large() -> None:

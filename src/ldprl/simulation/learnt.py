@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldprl.learning.learner import Learner
-from ldprl.mdp.evaluation import optimum, policy_values
+from ldprl.mdp.evaluation import optimum, policy_values, random_value
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.statistics import Statistics
 
@@ -37,10 +37,7 @@ class Learnt:
 def learnt(mdp: TabularMDP, learner: Learner, sums: Sequence[Statistics]) -> Learnt:
     """Return what runs that ended with ``sums`` have learnt."""
     best = float(mdp.initial @ optimum(mdp).values[0])
-    values = np.zeros(mdp.shape.states)
-    for step in reversed(range(mdp.horizon)):
-        values = (mdp.step_rewards[step] + mdp.step_transitions[step] @ values).mean(axis=1)
-    random = float(mdp.initial @ values)
+    random = random_value(mdp)
     final = [
         float(mdp.initial @ policy_values(mdp, policy)[0])
         for policy in (learner.best_policy(one, np.random.default_rng(0)) for one in sums)
