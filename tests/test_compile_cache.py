@@ -8,10 +8,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
 import ldprl
+from ldprl.kernels.compiling import address_of, entry
 
 _PROGRAM = """
 import os, sys
@@ -53,3 +55,22 @@ def test_a_place_that_is_given_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     provide_compile_cache()
     assert os.environ["NUMBA_CACHE_DIR"] == str(tmp_path)
+
+
+class Own(NamedTuple):
+    """A named tuple that no other process can import."""
+
+    value: float
+
+
+def first_of(pair: tuple[float]) -> float:
+    return pair[0]
+
+
+def test_types_from_elsewhere_stay_out_of_the_cache() -> None:
+    """The cache's index names its types: one that cannot be imported made all of it unreadable."""
+    compiled: Any = entry(first_of)
+    assert address_of(compiled, (Own(1.0),))
+    assert not compiled.overloads
+    assert address_of(compiled, ((1.0,),))
+    assert len(compiled.overloads) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,9 +25,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ldprl(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = shutil.which("ldprl")
-    assert command is not None
-    line = [sys.executable, command, *words]
+    # The installed script, whose folder is not the one that the user stands in.
+    line = [sys.executable, str(Path(sys.executable).with_name("ldprl")), *words]
     return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
 
 

@@ -70,11 +70,10 @@ def test_no_id_address_or_value_is_logged(
     assert b"not-found" in raw(server, f"GET /{SECRET} HTTP/1.1")
     asked = f"GET /v1/policy?id={SECRET} HTTP/1.1"
     assert b'"policy"' in raw(server, asked, f"User-Agent: {SECRET}")
-    raw(server, f"NO HTTP {SECRET}")
+    assert b"400 Bad Request" in raw(server, f"NO HTTP {SECRET}")
     server.stop()
     text = server.errors()
     assert "/v1/reports" in text, "requests are logged: there was something to leak into"
-    assert "Invalid HTTP request" in text
     for hidden in (SECRET, ADDRESS, str(VALUE), str(report["values"]).strip("[]")):
         assert hidden not in text
     for line in text.splitlines():

@@ -76,7 +76,11 @@ def _entry_of(kind: Any, name: str) -> Any:
 
 
 def entry_for(compiled: _Function, tuples: tuple[Any, ...]) -> _Function:
-    """Return an entry that never takes stale code for named tuples from outside of this package."""
+    """Return an entry whose cache is left alone for named tuples from outside of this package.
+
+    Their code may have changed since it was cached, and the cache's index, which names every type
+    that it knows, could not be read where their module is missing.
+    """
     if all(_are_ours(one) for one in tuples):
         return compiled
     function: Any = compiled
@@ -153,6 +157,7 @@ call_at: Callable[..., Any] = intrinsic(_call_at)
 
 def address_of(compiled: Any, arguments: tuple[Any, ...]) -> int:
     """Compile an entry for the types of ``arguments`` if need be, and return where it stands."""
+    compiled = entry_for(compiled, arguments)
     kinds = tuple(_typeof(one) for one in arguments)
     compiled.compile(kinds)
     found = compiled.overloads[kinds]
