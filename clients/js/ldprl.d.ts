@@ -51,7 +51,7 @@ export interface Shuffle {
 /** Say in plain words what a user has, with and without trust in the relay. */
 export function promises(deployment: Deployment): string;
 
-/** "subset-selection", "laplace", "randomized-response", or one that the app defined. */
+/** "subset-selection", "return-bits", "laplace", "randomized-response", or one that the app defined. */
 export type MechanismName = string;
 
 /** How a user randomizes: what `defineMechanism` takes is its class. */
@@ -86,20 +86,29 @@ export interface Oracle {
 }
 
 export interface Question {
-  /** What is asked: "reward", "transition", "joint", or a kind that the app defined. */
+  /** What is asked: "reward", "transition", "joint", "return", or a kind that the app defined. */
   readonly kind: string;
   /** The step asked about, from 0. */
   readonly step: number;
   readonly where: Partition;
   readonly oracle: Oracle;
+  /** With "return": the range of the threshold, in units of 2⁻¹⁶ of a reward. */
+  readonly low?: number;
+  readonly high?: number;
 }
 
-/** A kind of question; `where`, `steps` and `lastStep` may be left out. */
+/** A kind of question; `where` and what follows it may be left out. */
 export interface Matter {
   readonly kind: string;
   outcomes(cells: number): number;
   /** The outcome of a user who followed the policy. */
-  outcome(trajectory: Trajectory, step: number, where: Partition, source: RandomSource): number;
+  outcome(
+    trajectory: Trajectory,
+    step: number,
+    where: Partition,
+    source: RandomSource,
+    question: Question,
+  ): number;
   /** What an outcome stands for. */
   meaning(outcome: number, cells: number): Record<string, unknown>;
   /** How many of the lives with a state of the cell at this step have the outcome. */
@@ -108,6 +117,7 @@ export interface Matter {
     step: number,
     shape: Shape,
     where: Partition,
+    question: Question,
   ): { top: bigint; bottom: bigint };
   /** What is asked, after "In month 3, …". */
   words(labels: Labels): string;
@@ -116,6 +126,10 @@ export interface Matter {
   steps?(horizon: number): number;
   /** Up to which step the policy must have been followed. */
   lastStep?(step: number, horizon: number): number;
+  /** Return the parameters that a question of this kind has, or refuse them. */
+  read?(field: string, question: Record<string, unknown>, shape: Shape): Record<string, unknown>;
+  /** Whether there is an answer for those who have nothing to tell; if not, theirs is random. */
+  hasBottom?: boolean;
 }
 
 /** Make a kind of question known to all deployments of this page. */
@@ -196,9 +210,12 @@ export function digestOf(document: unknown): Promise<string>;
 
 /** What an item of a subset report stands for; a field is there if it was asked about. */
 export interface Answer {
-  readonly state: number;
+  /** Not there with "return", which tells no state. */
+  readonly state?: number;
   readonly reward?: 0 | 1;
   readonly next?: number;
+  /** With "return": whether the return was above the threshold. */
+  readonly above?: 0 | 1;
 }
 
 /** What a subset report tells in answer to one question. */

@@ -27,6 +27,18 @@ def recommended(shape: Shape) -> str:
     return "ldp-evi" if 1 < shape.states <= FEW_STATES else "ldp-returns"
 
 
+def check_pair(learner: str, mechanism: str) -> None:
+    """Refuse a learner that reads other sums than the mechanism fills."""
+    reads, fills = LEARNERS.find(learner).reads, MECHANISMS.find(mechanism).fills
+    if reads != fills:
+        usable = ", ".join(name for name, one in MECHANISMS.items() if one.fills == reads)
+        readers = ", ".join(
+            name for name, one in LEARNERS.items() if one.private and one.reads == fills
+        )
+        expected = f"one of {usable} with {learner} ({mechanism} goes with {readers})"
+        raise InputError("mechanism", mechanism, expected)
+
+
 def build(
     learner: str,
     mechanism: str,
@@ -51,9 +63,7 @@ def build(
         usable = ", ".join(name for name, one in LEARNERS.items() if one.private)
         expected = f"'none' with {learner}, which cannot use noisy sums (those that can: {usable})"
         raise InputError("mechanism", mechanism, expected)
-    if kind.reads != MECHANISMS.find(mechanism).fills:
-        usable = ", ".join(name for name, one in MECHANISMS.items() if one.fills == kind.reads)
-        raise InputError("mechanism", mechanism, f"one of {usable} with {learner}")
+    check_pair(learner, mechanism)
     chosen = build_mechanism(
         mechanism, shape, epsilon, delta, constants=constants, squares=kind.needs_squares
     )

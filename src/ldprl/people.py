@@ -16,6 +16,7 @@ from ldprl.client.forgetful import ForgetfulLedgerForTests
 from ldprl.errors import InputError, whole_number
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.shape import FloatArray
 from ldprl.simulation.regret import RegretRecorder, checkpoints
 
 
@@ -28,10 +29,10 @@ class Life:
 
     def __init__(self, mdp: TabularMDP, rng: np.random.Generator) -> None:
         self._rng = rng
-        self._rewards = np.array(mdp.step_rewards)
+        self._rewards = mdp.step_rewards
         self._bits = mdp.reward_kind == "bernoulli"
-        self._starts = np.cumsum(mdp.initial)
-        self._moves = np.cumsum(mdp.step_transitions, axis=-1)
+        self._starts = mdp.initial
+        self._moves = mdp.step_transitions
         self._step = 0
 
     def start(self) -> int:
@@ -48,7 +49,9 @@ class Life:
             reward = float(self._rng.random() < reward)
         return reward, self._drawn(self._moves[place])
 
-    def _drawn(self, cumulated: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:
+    def _drawn(self, law: FloatArray) -> int:
+        # Row by row: cumulated rows of every step would not fit into memory at 700 states.
+        cumulated = np.cumsum(law)
         index = int(np.searchsorted(cumulated, self._rng.random() * cumulated[-1], side="right"))
         return min(index, len(cumulated) - 1)
 

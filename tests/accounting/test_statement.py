@@ -48,8 +48,8 @@ def test_numbers_are_those_of_the_mechanism_as_built(name: str, constants: Const
     mechanism = build(name, 2.0, constants)
     found = json.loads(json.dumps(privacy_statement(mechanism, [2]).to_dict(), allow_nan=False))
     assert list(found) == [
-        "version", "mechanism", "holds", "claimed", "per_report", "returning_user", "public",
-        "not_protected", "simulation_only",
+        "version", "mechanism", "holds", "claimed", "per_report", "report", "returning_user",
+        "public", "not_protected", "simulation_only",
     ]  # fmt: skip
     given = mechanism.guarantee
     epsilon = given.epsilon if math.isfinite(given.epsilon) else None

@@ -24,6 +24,7 @@ from ldprl.protocol.messages import Issued
 from ldprl.questions.matter import Matter
 from ldprl.questions.partition import Partition
 from ldprl.questions.question import Question
+from ldprl.questions.returns import UNIT, Return
 from ldprl.tables import MOST_TABLES, TableLaw
 from tests.browser.replayed import ReplayedSourceForTests
 
@@ -42,6 +43,7 @@ DEPLOYMENTS = [
     Deployment("one state", Shape(1, 2, 2), "700", options={"layout": "separate", "answers": 1}),
     Deployment("two answers", Shape(3, 2, 4), "6", options={"layout": "separate", "answers": 2}),
     Deployment("joint answers", Shape(2, 2, 3), "7", options={"layout": "joint", "answers": 3}),
+    Deployment("returns", Shape(3, 2, 4), "2", "return-bits", learner="ldp-returns"),
     Deployment("laplace", Shape(2, 2, 2), "2", "laplace"),
     Deployment("laplace each step", Shape(2, 2, 3, step_dependent=True), "0.2", "laplace"),
     Deployment("laplace alone", Shape(1, 1, 3), "0.37", "laplace"),
@@ -188,6 +190,16 @@ def _assignments(deployment: Deployment) -> Iterator[Assignment]:
     asked = deployment.built.questions()
     if not asked:
         yield Assignment(policy)
+    if any(what.kind == "return" for what, _ in asked):
+        # Narrow and wide, at an end of the returns and inside.
+        for low, high in [
+            (0, 1),
+            (UNIT // 3, 2 * UNIT),
+            (UNIT, 4 * UNIT),
+            (3 * UNIT - 7, 3 * UNIT),
+        ]:
+            question = Question(Return(low, high), 0, np.ones(shape.states))
+            yield Assignment(policy, 1.0, (question,))
     for index in range(len(asked)):
         # The next questions on the list, but for those about a step that is asked about already.
         chosen: dict[int, Matter] = {}

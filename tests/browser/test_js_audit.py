@@ -15,6 +15,7 @@ from ldprl import Laplace, RandomizedResponse, Shape, Trajectory
 from ldprl.accounting.audit import Audit, audit
 from ldprl.assignment import Assignment
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
+from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.protocol.deployment import Deployment
@@ -26,6 +27,7 @@ SHAPE = Shape(2, 2, 2)
 EPSILON = 2.0
 SAMPLES: dict[type[Mechanism], int] = {
     SubsetSelection: 50_000,
+    ReturnBits: 20_000,
     RandomizedResponse: 20_000,
     Laplace: 10_000,
 }

@@ -16,6 +16,7 @@ from scipy import stats
 
 from ldprl import Assignment, Laplace, run_protocol
 from ldprl.mdp.tabular import TabularMDP
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
 from ldprl.people import People
@@ -28,6 +29,7 @@ from ldprl.simulation import interpreted
 from ldprl.simulation.regret import RegretRecorder
 from ldprl.simulation.seeds import seeds_of
 from ldprl.simulation.world import draw_totals
+from ldprl.tables import TableLaw
 from tests.statistical.checks import TYPE_I, together
 
 from .conftest import StartServer
@@ -52,7 +54,7 @@ def visited_by(users: int, server: Server) -> People:
 @pytest.fixture
 def serve(start_server: StartServer, tmp_path: Path) -> Serve:
     def start(deployment: Deployment) -> Server:
-        keys = ("name", "mechanism", "epsilon", "epochs", "first_epoch")
+        keys = ("name", "mechanism", "learner", "epsilon", "epochs", "first_epoch")
         sizes = deployment.document["shape"]
         fields = {key: deployment.document[key] for key in keys} | {
             key: sizes[key] for key in ("states", "actions", "horizon")
@@ -66,8 +68,15 @@ def serve(start_server: StartServer, tmp_path: Path) -> Serve:
 
 
 def deployment(mechanism: str, epochs: str, first_epoch: int = 1) -> Deployment:
+    learner = "ldp-returns" if mechanism == "return-bits" else "ldp-evi"
     return Deployment(
-        "end to end", WORLD.shape, "1", mechanism=mechanism, epochs=epochs, first_epoch=first_epoch
+        "end to end",
+        WORLD.shape,
+        "1",
+        mechanism,
+        learner=learner,
+        epochs=epochs,
+        first_epoch=first_epoch,
     )
 
 
@@ -93,15 +102,29 @@ def told(server: Server) -> list[Told]:
     result = []
     for part, one in zip(plan, sums, strict=True):
         questions = tuple(Question.from_document("", it, WORLD.shape) for it in part["questions"])
-        assignment = Assignment(np.array(part["policy"]), 1.0, questions)
+        tables: TableLaw | IntArray
+        if "law" in part:
+            law = part["law"] if isinstance(part["law"], dict) else plan[part["law"]]["law"]
+            tables = TableLaw.from_document(law, WORLD.shape)
+        else:
+            tables = np.array(part["policy"])
+        assignment = Assignment(tables, 1.0, questions)
         draws = [
-            mechanism.sample_tally(
-                draw_totals(WORLD, assignment.policy, one["users"], 1, rng), assignment, rng
-            )
-            for _ in range(ENGINE_DRAWS)
+            engine_tally(mechanism, assignment, one["users"], rng) for _ in range(ENGINE_DRAWS)
         ]
         result.append(Told(assignment, one["users"], np.array(one["tally"]), np.array(draws)))
     return result
+
+
+def engine_tally(
+    mechanism: Mechanism, assignment: Assignment, users: int, rng: np.random.Generator
+) -> Array:
+    if assignment.law is None:
+        totals = draw_totals(WORLD, assignment.policy, users, 1, rng)
+        return mechanism.sample_tally(totals, assignment, rng)
+    drawn = mechanism.sample_law(WORLD, assignment, users, rng)
+    assert drawn is not None
+    return drawn[0]
 
 
 def subset_pvalue(parts: list[Told]) -> float:
@@ -140,6 +163,7 @@ def counters_pvalue(parts: list[Told]) -> float:
 
 PVALUES: dict[str, Callable[[list[Told]], float]] = {
     "subset-selection": subset_pvalue,
+    "return-bits": subset_pvalue,
     "laplace": counters_pvalue,
 }
 
@@ -163,7 +187,7 @@ def halve_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("mechanism", PVALUES)
 def test_sums_over_http_have_the_engines_law(mechanism: str, serve: Serve) -> None:
-    """Type-I error 1e-6 for each of the two mechanisms."""
+    """Type-I error 1e-6 for each mechanism."""
     server = serve(deployment(mechanism, "every:1000000"))
     visited_by(USERS, server)
     assert PVALUES[mechanism](told(server)) > TYPE_I

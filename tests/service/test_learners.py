@@ -12,7 +12,9 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.service.learners import learner_of
 from ldprl.service.settings import read_deployment
 
-ABLE = {"ldp-evi", "ldp-evi-guarded", "ldp-ts", "ldp-obi", "private-ucb-vi", "dp-ucbvi"}
+ABLE = {
+    "ldp-evi", "ldp-evi-guarded", "ldp-ts", "ldp-obi", "ldp-returns", "private-ucb-vi", "dp-ucbvi"
+}  # fmt: skip
 
 
 def test_learners_say_whether_they_can_serve() -> None:
@@ -21,7 +23,10 @@ def test_learners_say_whether_they_can_serve() -> None:
 
 @pytest.mark.parametrize("name", sorted(ABLE))
 def test_a_learner_is_built_from_the_deployment(name: str) -> None:
-    deployment = Deployment("test", Shape(2, 2, 2), "1", learner=name, failure_probability="0.02")
+    mechanism = "return-bits" if LEARNERS[name].reads == "effects" else "subset-selection"
+    deployment = Deployment(
+        "test", Shape(2, 2, 2), "1", mechanism, learner=name, failure_probability="0.02"
+    )
     learner = learner_of(deployment)
     assert learner.name == name
     assert getattr(learner, "failure", 0.02) == 0.02
@@ -54,3 +59,13 @@ def test_others_are_refused_where_a_deployment_is_read(
     with pytest.raises(InputError, match=expected) as refused:
         read_deployment(file)
     assert refused.value.field == "learner"
+
+
+@pytest.mark.parametrize(
+    ("learner", "mechanism"), [("ldp-evi", "return-bits"), ("ldp-returns", "subset-selection")]
+)
+def test_a_learner_of_other_sums_is_refused(learner: str, mechanism: str) -> None:
+    deployment = Deployment("test", Shape(2, 2, 2), "1", mechanism, learner=learner)
+    with pytest.raises(InputError, match=f"with {learner} \\({mechanism} goes with ") as refused:
+        learner_of(deployment)
+    assert refused.value.field == "mechanism"

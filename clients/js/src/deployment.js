@@ -6,6 +6,7 @@ import { InputError, record, wholeNumber } from "./errors.js";
 import { decimal } from "./numbers.js";
 import { SystemSource } from "./random.js";
 import { mechanismOf } from "./mechanisms.js";
+import "./return-bits.js";
 import { readShuffle } from "./shuffle.js";
 import "./subset.js";
 import { checkTrajectory } from "./trajectory.js";

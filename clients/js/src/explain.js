@@ -36,13 +36,14 @@ export function explain(deployment, assignment, values) {
   return { ...common, factor, questions };
 }
 
-/** Return how many lives hold this item. */
-function livesWith(item, { kind, step, where, oracle }, shape) {
-  if (item === oracle.items - 1) return 1n;
+/** Return how many lives hold this item, or are expected to where chance decides it. */
+function livesWith(item, question, shape) {
+  const { kind, step, where, oracle } = question;
   const matter = matterOf("kind", kind);
+  if (matter.hasBottom && item === oracle.items - 1) return 1n;
   const outcomes = matter.outcomes(where.count);
   const inCell = BigInt(sizeOf(where, Math.floor(item / outcomes)));
-  const { top, bottom } = matter.share(item % outcomes, step, shape, where);
+  const { top, bottom } = matter.share(item % outcomes, step, shape, where, question);
   const all = BigInt(2 * shape.states) ** BigInt(shape.horizon);
   return (all * inCell * top) / (BigInt(shape.states) * bottom);
 }

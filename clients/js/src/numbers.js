@@ -34,7 +34,7 @@ export function writeDecimal({ top, bottom }) {
   return part === "" ? whole : `${whole}.${part}`;
 }
 
-/** Add two fractions whose denominators are powers of ten. */
+/** Add two fractions whose denominators are powers of one number. */
 export function sum(first, second) {
   const bottom = first.bottom > second.bottom ? first.bottom : second.bottom;
   const of = (part) => part.top * (bottom / part.bottom);
@@ -66,8 +66,16 @@ export function exponentialFromBelow({ top, bottom }) {
   return { top: total, bottom: one };
 }
 
-/** Return a double in (0, 1) as the fraction that it is, in lowest terms. */
+/** Return a fraction in lowest terms. */
+export function lowestTerms({ top, bottom }) {
+  let [one, other] = [top, bottom];
+  while (other !== 0n) [one, other] = [other, one % other];
+  return { top: top / one, bottom: bottom / one };
+}
+
+/** Return a double from 0 to 1 as the fraction that it is, in lowest terms. */
 export function exactFraction(value) {
+  if (value === 0 || value === 1) return { top: BigInt(value), bottom: 1n };
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);
   const bits = view.getBigUint64(0);

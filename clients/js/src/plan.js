@@ -41,8 +41,17 @@ export async function drawAssignment(document, deployment, source) {
   const { deployment: digest, version } = document;
   const part = { ...parts[index], deployment: digest, version, assignment: index };
   if (part.law !== undefined) {
+    part.law = lawOf(parts, index);
     const { tables } = readLaw(part.law, deployment.shape);
     part.table = Number(source.below(BigInt(tables)));
   }
   return { ...(await readAssignment(part, deployment)), reportBytes };
+}
+
+/** Return the law of a part: its own, or that of the earlier part which it names by number. */
+function lawOf(parts, index) {
+  const { law } = parts[index];
+  if (typeof law !== "number") return law;
+  const earlier = parts[wholeNumber("plan.law", law, 0, index - 1)].law;
+  return record("plan.law", earlier);
 }

@@ -25,13 +25,15 @@ function weaker(document) {
   } else if (document.mechanism === "randomized-response") {
     change((given) => (given.threshold = add(given.threshold, -1n)));
   } else {
-    for (const kind of ["reward", "transition", "joint"]) {
+    for (const kind of ["reward", "transition", "joint", "return"]) {
       if (!(kind in document.randomizer)) continue;
       change((given) => (given[kind].threshold = add(given[kind].threshold, 1n)));
       if (document.randomizer[kind].size > 1) change((given) => (given[kind].size -= 1));
     }
     // Where T is as large as can be, two answers cost less than ε too.
-    if (Number(document.epsilon) < 40) change((given) => (given.answers += 1));
+    if ("answers" in document.randomizer && Number(document.epsilon) < 40) {
+      change((given) => (given.answers += 1));
+    }
   }
   return copies;
 }

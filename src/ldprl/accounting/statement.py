@@ -32,6 +32,7 @@ class PrivacyStatement:
     parameters: dict[str, Any]
     claimed: Guarantee
     given: Guarantee
+    report: str
     returning: tuple[Spent, ...]
     question: bool
     simulation_only: bool
@@ -85,6 +86,7 @@ class PrivacyStatement:
             "holds": self.holds,
             "claimed": _level(self.claimed.epsilon, self.claimed.delta),
             "per_report": _level(self.given.epsilon, self.given.delta),
+            "report": self.report,
             "returning_user": [
                 {
                     "reports": spent.reports,
@@ -101,6 +103,8 @@ class PrivacyStatement:
     def to_text(self) -> str:
         """Return the statement for people."""
         parts = [paragraph(self._headline())]
+        if self.report:
+            parts.append(paragraph(self.report))
         if self.private:
             parts.append(paragraph(self._meaning()))
         if self.returning:
@@ -201,6 +205,7 @@ def privacy_statement(
         },
         claimed=claimed,
         given=given,
+        report=mechanism.in_plain_words,
         returning=tuple(_spent(mechanism, count) for count in reports) if private else (),
         question=bool(mechanism.questions()),
         simulation_only=mechanism.constants == "paper" and mechanism.resolution is None,

@@ -35,7 +35,8 @@ epsilon = "2"
 
 # Who plans, and when: after `each` report, `every:N` reports, or when the number of reports has
 # grown by the factor 1 + G (`growth:G`), but never before `first_epoch` new ones.
-# learner = "ldp-evi"             # `ldprl learners` lists them
+# learner = "ldp-evi"             # `ldprl learners` lists them; from seven states on take
+#                                 # "ldp-returns" with mechanism = "return-bits"
 # failure_probability = "0.1"     # how often the confidence bounds may fail
 # epochs = "growth:0.1"
 # first_epoch = 100

@@ -62,11 +62,6 @@ class LDPReturns(Learner):
             raise InputError("mechanism", mechanism.name, f"{ReturnBits.name!r} with {self.name}")
         self.mechanism = mechanism
 
-    @classmethod
-    def can_serve(cls) -> bool:
-        """Return False: no client draws bits of the return yet."""
-        return False
-
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
         """Return one law of tables, with a band of thresholds for each share of the users."""
         shape, users = statistics.shape, statistics.users

@@ -132,6 +132,11 @@ class Mechanism(Named, ABC):
         """The (ε, δ) that one report gives as built."""
 
     @property
+    def in_plain_words(self) -> str:
+        """What a report is, in words that need no training; empty if nothing has been written."""
+        return ""
+
+    @property
     @abstractmethod
     def error_laws(self) -> ErrorLaws:
         """The paper's c_{k,1..4} for this mechanism."""

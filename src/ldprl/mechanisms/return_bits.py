@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldprl.accounting.blanket import Blanket
+from ldprl.accounting.words import chance
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError, positive
 from ldprl.mechanisms.asking import AskingMechanism
@@ -51,6 +52,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
     title = "Return bits"
     colour = "#b5542a"
     fills = "effects"
+    deployable = True
     summary = "one bit of the return under a random public table; pure ε, a report of one bit"
 
     def __init__(self, shape: Shape, epsilon: float) -> None:
@@ -62,6 +64,17 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
     def guarantee(self) -> Guarantee:
         """Pure ε for the whole trajectory: table and range are public, one bit is told."""
         return Guarantee(self.epsilon, 0.0)
+
+    @property
+    def in_plain_words(self) -> str:
+        """Say what the bit is, and how often it is a lie."""
+        lie = chance(1 - float(self._oracle.keep))
+        return (
+            "What you send is a single yes or no: was the sum of your rewards above a number that"
+            " was drawn at random, without a look at your data? Your device lies about it with a"
+            f" chance of {lie}, and only your device knows when. Beside it stands the number of the"
+            " public policy that you were given. Nothing else about you is sent."
+        )
 
     @property
     def matters(self) -> tuple[Matter, ...]:

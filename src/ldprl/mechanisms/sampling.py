@@ -234,7 +234,7 @@ def flip_threshold(epsilon: Fraction) -> int:
         return int((Decimal(2**64) / (below + 1)).to_integral_value(rounding=ROUND_CEILING))
 
 
-def round_to_grid(source: RandomSource, value: float, resolution: int) -> int:
+def round_to_grid(source: RandomSource, value: float | Fraction, resolution: int) -> int:
     """Round ``value`` ≥ 0 up or down to a multiple of 1/resolution, unbiased and exactly."""
     exact = Fraction(value) * resolution
     whole = exact.numerator // exact.denominator

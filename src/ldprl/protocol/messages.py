@@ -137,9 +137,10 @@ def _questions(value: object, deployment: Deployment) -> tuple[Question, ...]:
 
 def _question(field: str, value: object, deployment: Deployment) -> Question:
     question = Question.from_document(field, value, deployment.shape)
-    possible = deployment.built.questions()
-    if (question.what, question.step) not in possible:
-        kinds = sorted({what.kind for what, _ in possible})
+    # Parameters of a matter, such as the bounds of a return, are checked where they are read.
+    possible = {(what.kind, step) for what, step in deployment.built.questions()}
+    if (question.kind, question.step) not in possible:
+        kinds = sorted({kind for kind, _ in possible})
         raise InputError(f"{field}.kind", question.kind, " or ".join(kinds))
     # A partition of its own comes with the integers that hide its answers.
     given = cast(dict[str, Any], value)

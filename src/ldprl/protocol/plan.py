@@ -49,8 +49,19 @@ def draw(document: object, deployment: Deployment, source: RandomSource) -> Draw
         index += 1
     part = {key: document.get(key) for key in ("deployment", "version")} | parts[index]
     if "law" in part:
+        part["law"] = _law(parts, index)
         part["table"] = source.below(TableLaw.from_document(part["law"], deployment.shape).count)
     return Drawn(Issued.from_document(part | {"assignment": index}, deployment), size)
+
+
+def _law(parts: list[dict[str, object]], index: int) -> object:
+    """Return the law of a part: its own, or that of the earlier part which it names by number."""
+    law = parts[index]["law"]
+    if isinstance(law, dict):
+        return law
+    if type(law) is not int or not 0 <= law < index or not isinstance(parts[law].get("law"), dict):
+        raise InputError("plan.law", law, "a law, or the number of an earlier part that has one")
+    return parts[law]["law"]
 
 
 def _check_questions(parts: list[dict[str, object]], deployment: Deployment) -> None:

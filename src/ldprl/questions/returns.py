@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,8 +78,10 @@ class Return(Matter):
         self, trajectory: Trajectory, step: int, where: Partition, source: RandomSource
     ) -> int:
         """Return the bit."""
-        total = np.asarray(float(np.sum(trajectory.rewards)))
-        return round_to_grid(source, float(self.share(total)), 1)
+        # In exact numbers: the same bit from the same random bytes in every language.
+        total = sum(map(Fraction, trajectory.rewards), Fraction(0))
+        share = (total * UNIT - self.low) / (self.high - self.low)
+        return round_to_grid(source, min(max(share, Fraction(0)), Fraction(1)), 1)
 
     def rows(self, shape: Shape, step: int, where: Partition) -> tuple[IntArray, IntArray]:
         """Return every state: under a law of tables an answer is evidence about all of them."""

@@ -11,6 +11,7 @@ from ldprl.assignment import Plan
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.influence import Answered, exposure
+from ldprl.service.learners import learner_of
 from ldprl.service.progress import DRAWS, Progress, progress
 from ldprl.shape import FloatArray, Shape
 from ldprl.statistics import Statistics
@@ -33,6 +34,7 @@ def dashboard_data(
 
     Estimates, their errors and the models drawn around them are those of
     :meth:`~ldprl.learning.ldp_ts.LDPTS.belief`, whoever plans: it knows the law of the noise.
+    Where reports tell of no model, all of this is None.
 
     Parameters
     ----------
@@ -49,6 +51,28 @@ def dashboard_data(
     paused
         Whether reports are refused for now.
     """
+    learnt = (
+        _model(deployment, plan, statistics, answered)
+        if statistics.effects is None
+        else _effects(deployment, statistics)
+    )
+    return {
+        "deployment": _deployment(deployment),
+        "users": statistics.users,
+        "version": version,
+        "planned_at": planned_at,
+        "next_plan_at": deployment.next_plan_at(planned_at),
+        "paused": paused,
+        "policy": _rounded(_told(deployment.shape, plan)),
+        **learnt,
+        "refusals": dict(sorted(refusals.items())),
+    }
+
+
+def _model(
+    deployment: Deployment, plan: Plan, statistics: Statistics, answered: Answered
+) -> dict[str, Any]:
+    """Return what the sums of a model say."""
     mechanism = deployment.built
     belief = LDPTS(mechanism).belief(statistics)
     laws = mechanism.row_laws
@@ -59,13 +83,6 @@ def dashboard_data(
     visits, departures = statistics.visits, statistics.departures
     reports = (statistics.reports, statistics.move_reports)
     return {
-        "deployment": _deployment(deployment),
-        "users": statistics.users,
-        "version": version,
-        "planned_at": planned_at,
-        "next_plan_at": deployment.next_plan_at(planned_at),
-        "paused": paused,
-        "policy": _rounded(_told(deployment.shape, plan)),
         "best": seen.best.tolist(),
         "sureness": _rounded(seen.sureness),
         "visited": _rounded(seen.visited),
@@ -86,8 +103,14 @@ def dashboard_data(
             "rewards": _ratio(exposed[0] * pulls[0], visits),
             "transitions": _ratio(exposed[1] * pulls[1], departures),
         },
-        "refusals": dict(sorted(refusals.items())),
     }
+
+
+def _effects(deployment: Deployment, statistics: Statistics) -> dict[str, Any]:
+    """Return what bits of the return say: which actions lead, and nothing about a model."""
+    best = learner_of(deployment).best_policy(statistics, np.random.default_rng(0))
+    unknown = ("sureness", "visited", "progress", "rewards", "transitions", "influence")
+    return {"best": best.tolist(), **dict.fromkeys(unknown)}
 
 
 def _deployment(deployment: Deployment) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldprl.catalogue import LEARNERS
+from ldprl.catalogue import LEARNERS, check_pair
 from ldprl.errors import InputError
 from ldprl.learning.learner import Learner
 from ldprl.protocol.deployment import Deployment
@@ -15,5 +15,6 @@ def learner_of(deployment: Deployment) -> Learner:
         able = ", ".join(name for name, one in LEARNERS.items() if one.can_serve())
         expected = f"one that learns from private sums, for any number of users: {able}"
         raise InputError("learner", deployment.learner, expected)
+    check_pair(deployment.learner, deployment.mechanism)
     failure = float(deployment.failure_probability)
     return kind.build(deployment.built, failure_probability=failure)

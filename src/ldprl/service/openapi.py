@@ -100,7 +100,8 @@ _SCHEMAS: dict[str, Schema] = {
                 ("policy", "law"),
                 share={"type": "number", "minimum": 0, "maximum": 1},
                 policy=_POLICY,
-                law=_LAW,
+                # Its own law, or the number of an earlier assignment that has the same.
+                law={"anyOf": [_LAW, _COUNT]},
                 questions=_QUESTIONS,
             ),
             minItems=1,

@@ -95,7 +95,6 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
     plan = plan_from(stored.assignments, deployment.shape)
     digest, built = deployment.digest, deployment.built
     parts = [Issued(digest, stored.version, i, one).document(built) for i, one in enumerate(plan)]
-    kept = ("policy", "law", "questions")
     whole = {
         "deployment": digest,
         "version": stored.version,
@@ -106,8 +105,8 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
             else {"report_bytes": report_bytes(stored, plan, deployment)}
         ),
         "assignments": [
-            {"share": one.share} | {key: part[key] for key in kept if key in part}
-            for one, part in zip(plan, parts, strict=True)
+            {"share": one.share} | _tables(plan, i) | {"questions": part["questions"]}
+            for i, (one, part) in enumerate(zip(plan, parts, strict=True))
         ],
     }
     cumulated = itertools.accumulate(one.share for one in plan)
@@ -151,29 +150,44 @@ def plan_text(plan: Plan) -> str:
     return json.dumps(
         [
             {"share": one.share}
-            | ({"law": one.law.document()} if one.law else {"policy": one.policy.tolist()})
+            | _tables(plan, i)
             | {
                 "questions": [question.document() for question in one.questions],
                 "weights": [question.weights.tolist() for question in one.questions],
             }
-            for one in plan
+            for i, one in enumerate(plan)
         ]
     )
 
 
+def _tables(plan: Plan, index: int) -> dict[str, Any]:
+    """Return an assignment's table, or its law; further ones that have a law name the first."""
+    law = plan[index].law
+    if law is None:
+        return {"policy": plan[index].policy.tolist()}
+    first = next(i for i, one in enumerate(plan) if one.law is law)
+    return {"law": law.document() if first == index else first}
+
+
 def plan_from(text: str, shape: Shape) -> Plan:
     """Read what :func:`plan_text` wrote, and check it."""
-    return check_plan(tuple(_assignment(part, shape) for part in json.loads(text)), shape)
+    parts = json.loads(text)
+    laws: dict[int, TableLaw] = {}
+    for i, part in enumerate(parts):
+        if "law" in part:
+            law = part["law"]
+            laws[i] = laws[law] if type(law) is int else TableLaw.from_document(law, shape)
+    plan = tuple(_assignment(part, shape, laws.get(i)) for i, part in enumerate(parts))
+    return check_plan(plan, shape)
 
 
-def _assignment(part: dict[str, Any], shape: Shape) -> Assignment:
+def _assignment(part: dict[str, Any], shape: Shape, law: TableLaw | None) -> Assignment:
     questions = tuple(
         Question.from_document("questions", asked, shape, np.array(weights, dtype=np.float64))
         for asked, weights in zip(part["questions"], part["weights"], strict=True)
     )
-    if "law" in part:
-        return Assignment(TableLaw.from_document(part["law"], shape), part["share"], questions)
-    return Assignment(np.array(part["policy"]), part["share"], questions)
+    tables = np.array(part["policy"]) if law is None else law
+    return Assignment(tables, part["share"], questions)
 
 
 def sums_digest(sums: Sequence[Sum]) -> str:

@@ -13,6 +13,7 @@ from ldprl.service.dashboard_data import dashboard_data
 from ldprl.service.service import Service
 from ldprl.service.statistics import Decoder
 from ldprl.shape import Shape
+from ldprl.statistics import Effects
 
 
 def status(service: Service) -> dict[str, Any]:
@@ -72,7 +73,9 @@ def export(service: Service) -> dict[str, Any]:
 def _plain(value: object) -> object:
     if isinstance(value, np.ndarray):
         return value.tolist()
-    return asdict(value) if isinstance(value, Shape) else value
+    if isinstance(value, Shape | Effects):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return value
 
 
 def _refusals(service: Service, outcomes: dict[str, int]) -> dict[str, int]:

@@ -3,5 +3,6 @@
 import "./reward.js";
 import "./transition.js";
 import "./joint.js";
+import "./return.js";
 
 export { defineMatter, matterOf } from "./matters.js";

@@ -4,23 +4,28 @@ import { InputError } from "../errors.js";
 import { byState } from "./partition.js";
 
 const MATTERS = new Map();
-// What a matter need not say: it looks at one step, which may be any, and at states one by one.
+// What a matter need not say: it looks at one step, which may be any, and at states one by one, and
+// who has nothing to tell has an answer of their own.
 const USUAL = {
   where: (states) => byState(states),
   steps: (horizon) => horizon,
   lastStep: (step) => step,
+  hasBottom: true,
+  read: () => ({}),
 };
 
 /**
  * Make a kind of question known, under its `kind`:
  * `outcomes(cells)`: how many outcomes each cell has;
- * `outcome(trajectory, step, where, source)`: the outcome of a user who followed the policy;
+ * `outcome(trajectory, step, where, source, question)`: that of a user who followed the policy;
  * `meaning(outcome, cells)`: what an outcome stands for;
- * `share(outcome, step, shape, where)`: { top, bottom }, how many of the lives with a state of the
- * cell at this step have the outcome;
+ * `share(outcome, step, shape, where, question)`: { top, bottom }, how many of the lives with a
+ * state of the cell at this step have the outcome;
  * `words(labels)`: what is asked, after "In month 3, …";
  * and, where it differs from the usual, `where(states)`, `steps(horizon)`: how many steps can be
- * asked about, `lastStep(step, horizon)`: up to where the policy must have been followed.
+ * asked about, `lastStep(step, horizon)`: up to where the policy must have been followed,
+ * `read(field, question, shape)`: its own parameters in a question, or refuse them, `hasBottom`:
+ * whether there is an answer for those who have nothing to tell; without one theirs is random.
  */
 export function defineMatter(matter) {
   if (MATTERS.has(matter.kind)) throw new InputError("kind", matter.kind, "one that is not taken");

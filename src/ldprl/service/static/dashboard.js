@@ -16,9 +16,12 @@ function show(data) {
   latest = data;
   if (views?.digest !== data.deployment.digest) views = build(data.deployment);
   showCounts(data);
-  showProgress(data);
+  // Bits of the return tell which actions lead, and nothing about a model.
+  const hasModel = data.progress !== null;
+  for (const id of ["settled-card", "value-card", "model-card", "policy-words"]) byId(id).hidden = !hasModel;
+  if (hasModel) showProgress(data);
   views.policy.update(data);
-  showModel();
+  if (hasModel) showModel();
   showRefusals(data.refusals);
   byId("content").hidden = false;
 }
@@ -140,5 +143,5 @@ function showAge(age, trouble) {
   else if (age !== null) say(live, "Live");
 }
 
-byId("hostile").addEventListener("input", () => latest && showModel());
+byId("hostile").addEventListener("input", () => latest?.progress && showModel());
 poll("/v1/dashboard", show, showAge);

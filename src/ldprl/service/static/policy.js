@@ -43,7 +43,10 @@ export function policyView({ states, actions, horizon }) {
   );
   const update = ({ best, sureness, policy }) =>
     steps.forEach((h) =>
-      states.forEach((_, s) => cells[h][s].update(best[h][s], sureness[h][s], policy[h][s])),
+      states.forEach((_, s) => {
+        const sure = sureness === null ? null : sureness[h][s];
+        cells[h][s].update(best[h][s], sure, policy[h][s]);
+      }),
     );
   return { node, update };
 }
@@ -61,10 +64,12 @@ function policyCell(actions, step) {
   const place = { role: "cell", "data-step": `Step ${step + 1}` };
   const node = element("td", place, choice, sure, strip("shares", ...parts));
   const update = (best, sureness, shares) => {
-    node.className = `${actionClass(best)}${sureness < SURE ? " unsure" : ""}`;
+    const settled = sureness === null ? shares[best] : sureness;
+    node.className = `${actionClass(best)}${settled < SURE ? " unsure" : ""}`;
     say(choice, actions[best]);
     // A hundred draws cannot tell 100% from a little less.
-    say(sure, `${percent(Math.min(Math.max(sureness, 0.001), 0.999))} sure`);
+    const drawn = `${percent(Math.min(Math.max(settled, 0.001), 0.999))} sure`;
+    say(sure, sureness === null ? `${percent(shares[best])} are told so` : drawn);
     const told = shares.map((share, a) => `${actions[a]} to ${percent(share)}`);
     node.title = `Told now: ${told.filter((_, a) => shares[a] > 0).join(", ")}`;
     let x = 0;

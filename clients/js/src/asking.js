@@ -1,0 +1,165 @@
+// Mechanisms that ask public questions and hide each answer: what they share.
+
+import { InputError, record, wholeNumber } from "./errors.js";
+import { atMost, bigWhole, exponentialFromBelow } from "./numbers.js";
+import { matterOf } from "./questions/index.js";
+import { readPartition } from "./questions/partition.js";
+import { subsetBlanket, together } from "./shuffle.js";
+
+const WORDS = 1n << 64n;
+
+/** Answers with a set of items; the own answer is among them more often than not. */
+export class AskingMechanism {
+  #odds;
+
+  /**
+   * Ask `answers` questions of the `kinds`, each with its share of `epsilon`. Take the integers of
+   * `randomizer`, and refuse them if they tell more.
+   */
+  constructor(shape, epsilon, randomizer, kinds, answers) {
+    this.shape = shape;
+    // The last step leads nowhere, so that a horizon of 1 has no transitions.
+    this.kinds = kinds.filter((kind) => matterOf("kind", kind).steps(shape.horizon) > 0);
+    this.answers = answers;
+    const each = { top: epsilon.top, bottom: epsilon.bottom * BigInt(answers) };
+    this.#odds = exponentialFromBelow(each);
+    this.oracles = {};
+    for (const kind of this.kinds) {
+      const matter = matterOf("kind", kind);
+      const items = itemsOf(matter, matter.where(shape.states));
+      this.oracles[kind] = readOracle(`randomizer.${kind}`, items, this.#odds, randomizer[kind]);
+    }
+  }
+
+  /** Return the questions that a service sent, or refuse them: one more would cost more than ε. */
+  readQuestions(questions) {
+    const expected = `${this.answers} about as many steps`;
+    if (!Array.isArray(questions) || questions.length !== this.answers) {
+      throw new InputError("questions", questions, expected);
+    }
+    const read = questions.map((question, i) => this.#readQuestion(`questions[${i}]`, question));
+    if (new Set(read.map(({ step }) => step)).size < read.length) {
+      throw new InputError("questions", questions, expected);
+    }
+    return read;
+  }
+
+  /** Return what reports hide behind in a crowd: one for each combination of questions. */
+  blankets() {
+    const each = this.kinds.map((kind) => subsetBlanket(this.oracles[kind]));
+    let combined = each.map((blanket, i) => ({ last: i, blanket }));
+    for (let more = 1; more < this.answers; more += 1) {
+      combined = combined.flatMap(({ last, blanket }) =>
+        each.slice(last).map((other, i) => ({
+          last: last + i,
+          blanket: together([blanket, other]),
+        })),
+      );
+    }
+    return combined.map(({ blanket }) => blanket);
+  }
+
+  /** Return the items of a report, in increasing order; each question's follow the last one's. */
+  privatize(trajectory, { policy, questions }, source) {
+    const values = [];
+    let start = 0;
+    for (const question of questions) {
+      const own = this.held(trajectory, policy, question, source);
+      for (const item of draw(question.oracle, own, source)) values.push(start + item);
+      start += question.oracle.items;
+    }
+    return values;
+  }
+
+  /** Return, for each question, the items of a report that answer it. */
+  answered({ questions }, values) {
+    let start = 0;
+    return questions.map(({ oracle: { items } }) => {
+      const own = values.filter((value) => value >= start && value < start + items);
+      const told = own.map((value) => value - start);
+      start += items;
+      return told;
+    });
+  }
+
+  /** Return what an item stands for; null is the answer of a user who has nothing to tell. */
+  meaning({ kind, where, oracle }, item) {
+    const matter = matterOf("kind", kind);
+    if (matter.hasBottom && item === oracle.items - 1) return null;
+    const outcomes = matter.outcomes(where.count);
+    const state = Math.floor(item / outcomes);
+    const told = matter.meaning(item % outcomes, where.count);
+    // All states in one cell: none is told.
+    return where.count === 1 && this.shape.states > 1 ? told : { state, ...told };
+  }
+
+  /**
+   * Return the item that the user holds. Who has nothing to tell holds the last item where that
+   * stands for it, and a random one where there is no room for it.
+   */
+  held({ states, actions, rewards }, policy, question, source) {
+    const { kind, step, where, oracle } = question;
+    const matter = matterOf("kind", kind);
+    const upTo = states.slice(0, matter.lastStep(step, this.shape.horizon) + 1);
+    const follows = upTo.every((state, h) => actions[h] === policy[h][state]);
+    if (upTo.length === 0 || !follows) {
+      return matter.hasBottom ? oracle.items - 1 : Number(source.below(BigInt(oracle.items)));
+    }
+    const outcome = matter.outcome({ states, actions, rewards }, step, where, source, question);
+    return where.cell[states[step]] * matter.outcomes(where.count) + outcome;
+  }
+
+  #readQuestion(field, question) {
+    const { kind, step, where: cells } = record(field, question);
+    if (!this.kinds.includes(kind)) {
+      throw new InputError(`${field}.kind`, kind, this.kinds.join(" or "));
+    }
+    const { states, horizon } = this.shape;
+    const matter = matterOf(`${field}.kind`, kind);
+    const asked = {
+      kind,
+      step: wholeNumber(`${field}.step`, step, 0, matter.steps(horizon) - 1),
+      ...matter.read(field, question, this.shape),
+    };
+    if (cells === undefined) {
+      return { ...asked, where: matter.where(states), oracle: this.oracles[kind] };
+    }
+    // A partition of its own needs an oracle of its own, which is in the question.
+    const where = readPartition(`${field}.where`, cells, states);
+    const oracle = readOracle(field, itemsOf(matter, where), this.#odds, question);
+    return { ...asked, where, oracle };
+  }
+}
+
+function itemsOf(matter, { count }) {
+  return count * matter.outcomes(count) + (matter.hasBottom ? 1 : 0);
+}
+
+function draw({ items, size, threshold }, own, source) {
+  const told = source.coins(1, threshold)[0];
+  const chosen = new Set(told === 1 ? [own] : []);
+  const item = (pick) => (pick >= own ? pick + 1 : pick);
+  // Floyd's algorithm: every subset of the others is equally likely.
+  for (let last = items - 1 - (size - told); last < items - 1; last += 1) {
+    const [pick] = source.belowMany(last + 1, 1);
+    chosen.add(item(chosen.has(item(pick)) ? last : pick));
+  }
+  return [...chosen].sort((first, second) => first - second);
+}
+
+function readOracle(field, expected, odds, given) {
+  const items = wholeNumber(`${field}.items`, record(field, given).items, expected, expected);
+  const size = wholeNumber(`${field}.size`, given.size, 1, items - 1);
+  const threshold = bigWhole(`${field}.threshold`, given.threshold);
+  // P(Z | own item in Z) : P(Z | not in Z) = p(d − w) : (1 − p)w with p = threshold/2⁶⁴.
+  const told = {
+    top: threshold * BigInt(items - size),
+    bottom: (WORDS - threshold) * BigInt(size),
+  };
+  const hidden = { top: told.bottom, bottom: told.top };
+  const proper = threshold > 0n && threshold < WORDS;
+  if (!proper || !atMost(told, odds) || !atMost(hidden, odds)) {
+    throw new InputError(`${field}.threshold`, given.threshold, "one that is as private as ε says");
+  }
+  return { items, size, threshold };
+}

@@ -1,0 +1,50 @@
+// One bit of the whole return: whether it is above a threshold drawn from [low, high].
+
+import { InputError, wholeNumber } from "../errors.js";
+import { exactFraction, lowestTerms, sum } from "../numbers.js";
+import { defineMatter } from "./matters.js";
+import { whole } from "./partition.js";
+
+// Bounds of a return are told in whole multiples of 1/UNIT.
+const UNIT = 2 ** 16;
+
+defineMatter({
+  kind: "return",
+  hasBottom: false,
+  where: (states) => whole(states),
+  steps: () => 1,
+  lastStep: (step, horizon) => horizon - 1,
+  read: (field, { low, high }, { horizon }) => {
+    wholeNumber(`${field}.low`, low, 0, horizon * UNIT - 1);
+    wholeNumber(`${field}.high`, high, 1, horizon * UNIT);
+    if (low >= high) throw new InputError(`${field}.high`, high, `a whole number above ${low}`);
+    return { low, high };
+  },
+  outcomes: () => 2,
+  outcome: ({ rewards }, step, where, source, asked) => {
+    const total = rewards.map(exactFraction).reduce(sum, { top: 0n, bottom: 1n });
+    const { top, bottom } = lowestTerms(above(total, asked));
+    if (top === 0n || top === bottom) return top === 0n ? 0 : 1;
+    return source.below(bottom) < top ? 1 : 0;
+  },
+  meaning: (outcome) => ({ above: outcome }),
+  share: (outcome, step, { horizon }, where, asked) => {
+    // Lives with k rewards: C(H, k) of the 2^H ways to have rewards or none.
+    let [ways, top] = [1n, 0n];
+    for (let k = 0; k <= horizon; k += 1) {
+      top += ways * above({ top: BigInt(k), bottom: 1n }, asked).top;
+      ways = (ways * BigInt(horizon - k)) / BigInt(k + 1);
+    }
+    const bottom = 2n ** BigInt(horizon) * BigInt(asked.high - asked.low);
+    return { top: outcome === 1 ? top : bottom - top, bottom };
+  },
+  words: ({ reward }) => `whether you were ${reward} more often than a number drawn at random`,
+});
+
+/** Return P(bit = 1) = (R − low)/(high − low), cut to [0, 1], for the return R. */
+function above(total, { low, high }) {
+  const bottom = total.bottom * BigInt(high - low);
+  const top = total.top * BigInt(UNIT) - BigInt(low) * total.bottom;
+  if (top <= 0n) return { top: 0n, bottom };
+  return { top: top < bottom ? top : bottom, bottom };
+}
