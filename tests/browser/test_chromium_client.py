@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Error, Page
 
+from ldprl.assignment import Assignment
+from ldprl.questions.question import Question
+from ldprl.tables import TableLaw
 from tests.browser.make_vectors import VECTORS
 from tests.browser.stub import StubService
+from tests.service.server import Server
 
 _TAKE_PART = """async (digest) => {
     const { Client } = await import("/ldprl.js");
@@ -28,6 +34,25 @@ _TWO_REPORTS = """async () => {
     const draw = () => deployment.privatize(NOTHING, assignment);
     return [0, 1].map(() => Array.from({ length: 50 }, draw));
 }"""
+
+_RETURN_BITS = """async (digest) => {
+    const { Client, ForgetfulStorage } = await import("/static/ldprl.js");
+    const client = new Client(location.origin, { digest, storage: new ForgetfulStorage() });
+    const assignment = await client.assignment();
+    const step = async (state, action) => ({ reward: 1, next: (state + action) % 30 });
+    const lived = await client.episode(assignment, 0, step);
+    const entry = await client.send(await client.makeReport(assignment, lived));
+    return { policy: assignment.policy, entry };
+}"""
+_DEPLOYMENT = """
+name = "returns"
+states = 30
+actions = 5
+horizon = 6
+epsilon = "2"
+mechanism = "return-bits"
+learner = "ldp-returns"
+"""
 
 OpenPage = Callable[[], Page]
 
@@ -137,3 +162,33 @@ def test_a_page_without_a_secure_context_says_so(page: Page, service: StubServic
         'async () => { const m = await import("/ldprl.js"); return m.digestOf({}).catch(String); }'
     )
     assert "https, or from localhost" in page.evaluate(run)
+
+
+def test_bits_of_the_return_are_counted_under_their_tables(page: Page, tmp_path: Path) -> None:
+    """With the real service: its sums are those of the bits and the tables that the browser had."""
+    file = tmp_path / "deployment.toml"
+    file.write_text(_DEPLOYMENT, encoding="utf-8")
+    server = Server.start("--deployment", str(file), "--database", f"sqlite:///{tmp_path}/r.sqlite")
+    try:
+        found = server.deployment()
+        page.goto(f"{server.url}/")
+        plan = server.get("/v1/policy").json["assignments"]
+        law = TableLaw.from_document(plan[0]["law"], found.shape)
+        expected: dict[int, Any] = {}
+        for _ in range(6):
+            told = page.evaluate(_RETURN_BITS, found.digest)
+            assert told["entry"]["status"] == "counted"
+            report = json.loads(told["entry"]["body"])
+            assert told["policy"] == law.table(report["table"]).tolist()
+            asked = Question.from_document(
+                "question", plan[report["assignment"]]["questions"][0], found.shape
+            )
+            alphabet = found.built.alphabet(Assignment(law, questions=(asked,)))
+            added = alphabet.read(report["values"], report["table"])
+            index = report["assignment"]
+            expected[index] = expected.get(index, 0) + added
+        sums = server.admin("GET", "/v1/admin/export").json["sums"]
+        for one in sums:
+            assert np.array_equal(one["tally"], expected.get(one["assignment"], 0 * added))
+    finally:
+        server.kill()

@@ -27,7 +27,7 @@ SHAPE = Shape(2, 2, 2)
 EPSILON = 2.0
 SAMPLES: dict[type[Mechanism], int] = {
     SubsetSelection: 50_000,
-    ReturnBits: 20_000,
+    ReturnBits: 8_000,
     RandomizedResponse: 20_000,
     Laplace: 10_000,
 }

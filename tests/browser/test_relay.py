@@ -14,9 +14,10 @@ from playwright.sync_api import Error, Page
 from ldprl.accounting.blanket import clones
 from ldprl.accounting.shuffling import central_delta
 from ldprl.mechanisms.subset import subset_oracle
+from ldprl.tables import TableLaw
 from tests.browser.conftest import CLIENT
 from tests.browser.stub import StubService
-from tests.relay.running import Pair, wait_until
+from tests.relay.running import RETURNS, Pair, wait_until
 from tests.relay.stub import deployment
 
 CROWD = 3
@@ -27,6 +28,11 @@ _TAKE_PART = """async ([relay, digest]) => {
     const step = async (state, action) => ({ reward: 1, next: (state + action) % 3 });
     const entry = await client.participate(0, step);
     return { entry, words: promises(await client.deployment()) };
+}"""
+_DRAW = """async ([relay, digest]) => {
+    const { Client, ForgetfulStorage } = await import("/ldprl.js");
+    const client = new Client(relay, { digest, storage: new ForgetfulStorage() });
+    return Promise.all([0, 1, 2].map(() => client.assignment()));
 }"""
 _SEAL = """async ([key, size]) => {
     const { seal } = await import("/src/seal.js");
@@ -51,7 +57,8 @@ console.log(JSON.stringify(cases.map((c) => centralDelta(made(c), c.crowd, c.eps
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    found = Pair.start(tmp_path_factory.mktemp("pair"), CROWD, "3")
+    # Bits of the return: the browser draws its table from the law as well as its question.
+    found = Pair.start(tmp_path_factory.mktemp("pair"), CROWD, "3", kind=RETURNS)
     found.relay.ready()
     yield found
     found.close()
@@ -65,6 +72,12 @@ def opened(page: Page, service: StubService) -> Page:
 
 def test_a_crowd_of_browsers_is_counted(opened: Page, pair: Pair) -> None:
     digest = pair.relay.deployment().digest
+    plan = pair.relay.get("/v1/policy").json["assignments"]
+    law = TableLaw.from_document(plan[0]["law"], pair.relay.deployment().shape)
+    drawn = opened.evaluate(_DRAW, [pair.relay.url, digest])
+    for one in drawn:
+        assert one["policy"] == law.table(one["table"]).tolist()
+    assert len({one["table"] for one in drawn}) == len(drawn)
     sizes = set()
     for user in range(CROWD):
         assert pair.service.users() == 0
@@ -101,7 +114,7 @@ def test_javascript_computes_the_same_deltas(node: str) -> None:
     for crowd, epsilon, local in ((10, 0.5, 1.0), (1000, 0.5, 2.0), (10**5, 1.0, 6.7)):
         cases.append({"clones": local, "crowd": crowd, "epsilon": epsilon})
         expected.append(central_delta([clones(local)], crowd, epsilon))
-        for sizes in ((5,), (51, 626), (3, 10, 19)):
+        for sizes in ((2,), (5,), (51, 626), (3, 10, 19)):
             oracles = [subset_oracle(items, Fraction(repr(local))) for items in sizes]
             given = [(it.items, it.size, str(it.threshold)) for it in oracles]
             cases.append({"oracles": given, "crowd": crowd, "epsilon": epsilon})

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,7 @@ states = 3
 actions = 2
 horizon = 2
 epsilon = "3"
-learner = "private-ucb-vi"
+{kind}
 first_epoch = 10
 {more}
 [shuffle]
@@ -32,6 +33,10 @@ central_epsilon = "{central}"
 delta = "1e-4"
 key = "{key}"
 """
+
+
+MODEL = 'learner = "private-ucb-vi"'
+RETURNS = 'learner = "ldp-returns"\nmechanism = "return-bits"'
 
 
 class Relay(Client):
@@ -57,7 +62,7 @@ class Relay(Client):
             process = subprocess.Popen(command, env=environment, stderr=file, stdout=file)
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline and process.poll() is None:
-            if found := re.search(r"relaying .* at (http://\S+)", log.read_text()):
+            if found := re.search(r"relaying .* at (http://[^\s\"]+)", log.read_text()):
                 relay = cls(process, log, found[1])
                 return relay
             time.sleep(0.05)
@@ -89,25 +94,35 @@ class Pair:
     service: Server
     relay: Relay
     private: str
+    database: str
 
     @classmethod
     def start(
-        cls, folder: Path, crowd: int = 40, central: str = "2.9", more: str = "", program: str = ""
+        cls,
+        folder: Path,
+        crowd: int = 40,
+        central: str = "2.9",
+        more: str = "",
+        program: str = "",
+        kind: str = MODEL,
+        database: str | None = None,
+        options: Sequence[str] = (),
     ) -> Pair:
         private = new_private_key()
         file = folder / "deployment.toml"
-        text = DEPLOYMENT.format(crowd=crowd, central=central, key=opener(private).key, more=more)
+        key = opener(private).key
+        text = DEPLOYMENT.format(crowd=crowd, central=central, key=key, more=more, kind=kind)
         file.write_text(text, encoding="utf-8")
         (folder / "key").write_text(private)
-        service = start_service(folder)
-        return cls(
-            folder, crowd, service, Relay.start(folder, service.url, program=program), private
-        )
+        database = database or f"sqlite:///{folder}/service.sqlite"
+        service = start_service(folder, database)
+        relay = Relay.start(folder, service.url, *options, program=program)
+        return cls(folder, crowd, service, relay, private, database)
 
     def restart_service(self) -> None:
         """Start the service again, where it was."""
         port = self.service.url.rpartition(":")[2]
-        self.service = start_service(self.folder, "--port", port)
+        self.service = start_service(self.folder, self.database, "--port", port)
 
     def restart_relay(self, program: str = "") -> None:
         """Start the relay again, where it was."""
@@ -120,12 +135,12 @@ class Pair:
         self.service.kill()
 
 
-def start_service(folder: Path, *options: str) -> Server:
+def start_service(folder: Path, database: str, *options: str) -> Server:
     return Server.start(
         "--deployment",
         str(folder / "deployment.toml"),
         "--database",
-        f"sqlite:///{folder}/service.sqlite",
+        database,
         "--private-key",
         str(folder / "key"),
         "--relay-token-hash",

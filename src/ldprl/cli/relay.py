@@ -41,6 +41,12 @@ def relay(
             help="What the service knows this relay by; better in the environment.",
         ),
     ] = "",
+    log: Annotated[
+        str,
+        typer.Option(
+            metavar="text|json", envvar="LDPRL_LOG", help="How log lines on stderr are written."
+        ),
+    ] = "text",
 ) -> None:
     """Hold sealed reports, and hand them over when a crowd is there: never fewer.
 
@@ -63,6 +69,7 @@ def relay(
         linger=seconds,
         rate=count("rate_limit", rate_limit, 0),
         digest=digest,
+        log_format=log,
     )
 
 

@@ -31,9 +31,10 @@ def relay(
     linger: float,
     rate: int,
     digest: str | None = None,
+    log_format: str = "text",
 ) -> None:
     """Relay until told to stop. What is no crowd stays in the database, and nowhere else."""
-    configure_logs("text")
+    configure_logs(log_format)
     upstream = Upstream(service, token)
     deployment = _deployment(upstream, service, digest)
     store = RelayStore(database, deployment.digest)

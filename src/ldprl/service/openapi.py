@@ -126,6 +126,11 @@ _SCHEMAS: dict[str, Schema] = {
     "Results": _object(
         results=_list({"anyOf": [_ref("Counted"), _ref("Refused")]}, minItems=1, maxItems=1000)
     ),
+    "HandedOver": _object(
+        counted=_COUNT,
+        duplicate=_COUNT,
+        refused={"type": "object", "additionalProperties": _COUNT},
+    ),
     "Status": _PUBLIC_STATUS,
     "Pause": _object(paused={"type": "boolean"}),
     "Published": _object(version=_VERSION, users=_COUNT),
@@ -180,6 +185,12 @@ _REPORTS: Schema = {
     "anyOf": [_ref("Report"), _list(_ref("Report"), minItems=1, maxItems=1000)],
 }
 _ADMIN: Schema = {"security": [{"admin": []}]}
+_RELAY: Schema = {"security": [{"relay": []}]}
+_BATCH: Schema = {
+    "required": True,
+    "description": 'A line {"version": …, "count": …, "size": …}, then count × size sealed bytes.',
+    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+}
 
 
 def _paths() -> dict[str, Schema]:
@@ -207,6 +218,14 @@ def _paths() -> dict[str, Schema]:
         | _problems(400, 410, 413, 422, 507),
         requestBody=_body(_REPORTS),
     )
+    crowds = _call(
+        "crowd",
+        "Have a relay's batch counted, all at once; answered in numbers only.",
+        {"200": _answer("What became of its reports.", _ref("HandedOver"))}
+        | _problems(400, 401, 404, 413, 422, 507),
+        requestBody=_BATCH,
+        **_RELAY,
+    )
     pause = _call(
         "pause",
         "Pause the service, or resume it.",
@@ -227,6 +246,7 @@ def _paths() -> dict[str, Schema]:
         "/v1/policy": policy,
         "/v1/policy/{version}/{assignment}": assignment,
         "/v1/reports": {"post": reports},
+        "/v1/crowds": {"post": crowds},
         "/v1/status": _get("status", "How far the service has come.", _ref("Status")),
         "/v1/dashboard": _get("dashboard", "The dashboard's numbers.", {"type": "object"}),
         "/healthz": _get(
@@ -252,6 +272,8 @@ def document() -> dict[str, Any]:
         "paths": _paths(),
         "components": {
             "schemas": _SCHEMAS,
-            "securitySchemes": {"admin": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                name: {"type": "http", "scheme": "bearer"} for name in ("admin", "relay")
+            },
         },
     }
