@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from .conftest import Outcome, Run
@@ -189,6 +190,24 @@ def test_files_that_are_no_mdp(run: Run, tmp_path: Path, content: bytes) -> None
     path = tmp_path / "world.json"
     path.write_bytes(content)
     refused(run(f"{LINE} --mdp {path}"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"transitions": np.full((2, 2, 2), np.nan)}, ("transitions[0, 0, 0]", "nan")),
+        ({"rewards": np.zeros((3, 2))}, ("rewards.shape = (3, 2)",)),
+        ({"rewards": np.array([[print]], dtype=object)}, ("rewards", "numbers")),
+        ({"transitions": np.zeros((1, 2**26 + 1, 1), dtype=bool)}, ("transitions", "at most")),
+    ],
+    ids=["NaN", "shape", "pickle", "bomb"],
+)
+def test_archives_that_are_no_mdp(
+    run: Run, tmp_path: Path, changes: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    path = tmp_path / "world.npz"
+    np.savez_compressed(path, **(WORLD | changes))
+    refused(run(f"{LINE} --mdp {path}"), *words)
 
 
 def test_a_file_that_is_not_there(run: Run, tmp_path: Path) -> None:

@@ -75,8 +75,8 @@ def test_counts_are_exact() -> None:
 
 
 def test_forms_list_all_families() -> None:
-    assert FORMS[0] == "FILE.json"
-    assert [form.partition(":")[0] for form in FORMS[1:]] == [
+    assert FORMS[:2] == ("FILE.json", "FILE.npz")
+    assert [form.partition(":")[0] for form in FORMS[2:]] == [
         "random",
         "riverswim",
         "grid",

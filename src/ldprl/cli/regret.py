@@ -26,7 +26,7 @@ def regret(
         str,
         typer.Option(
             metavar="WORLD",
-            help="FILE.json, random:S,A,H,SEED, riverswim:S,H, grid:ROWS,COLUMNS,H, "
+            help="FILE.json, FILE.npz, random:S,A,H,SEED, riverswim:S,H, grid:ROWS,COLUMNS,H, "
             "hard-tree:S,A,H,K,EPSILON or gym:ENV,H.",
         ),
     ],

@@ -17,7 +17,7 @@ _FAMILIES: dict[str, tuple[str, Callable[..., TabularMDP]]] = {
     "hard-tree": ("S,A,H,K,EPSILON", lambda *parameters: hard_tree(*parameters).mdp),
     "gym": ("ENV,H", TabularMDP.from_gymnasium),
 }
-FORMS = ("FILE.json", *(f"{name}:{form}" for name, (form, _) in _FAMILIES.items()))
+FORMS = ("FILE.json", "FILE.npz", *(f"{name}:{form}" for name, (form, _) in _FAMILIES.items()))
 """What :func:`mdp_from` reads."""
 
 
@@ -29,13 +29,13 @@ def mdp_from(text: str) -> TabularMDP:
     >>> mdp_from("random:2,2,2,7").shape
     Shape(states=2, actions=2, horizon=2, step_dependent=False)
     """
-    if text.endswith(".json") or os.path.isfile(text):
+    if text.endswith((".json", ".npz")) or os.path.isfile(text):
         return TabularMDP.from_file(text)
     if os.path.isdir(text):
-        raise InputError("mdp", text, "a file such as FILE.json, not a folder")
+        raise InputError("mdp", text, "a file such as FILE.json or FILE.npz, not a folder")
     family, _, given = text.partition(":")
     if family not in _FAMILIES and os.path.sep in text:
-        raise InputError("mdp", text, "a file that exists, such as FILE.json")
+        raise InputError("mdp", text, "a file that exists, such as FILE.json or FILE.npz")
     form, build = _FAMILIES[one_of("mdp", family, _FAMILIES)]
     names, values = form.split(","), given.split(",")
     if len(names) != len(values):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ldprl.errors import InputError, one_of, whole_number
+from ldprl.mdp import files
 from ldprl.mdp.checks import check_distributions, check_range, numbers
 from ldprl.shape import FloatArray, Shape
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from ldprl.mdp.gymnasium_env import TabularEnv
 
 RewardKind = Literal["deterministic", "bernoulli"]
-LONGEST_HORIZON = 10_000
-"""Steps that an MDP from a file may have: every step is planned, and has a row in every policy."""
-_JSON_FIELDS = ("horizon", "transitions", "rewards", "initial", "reward_kind")
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +99,7 @@ class TabularMDP:
         """Return the MDP as a JSON document that :meth:`from_json` reads back unchanged."""
         fields = {
             name: value.tolist() if isinstance(value, np.ndarray) else value
-            for name in _JSON_FIELDS
+            for name in files.FIELDS
             for value in [getattr(self, name)]
         }
         return json.dumps(fields)
@@ -109,33 +107,16 @@ class TabularMDP:
     @classmethod
     def from_json(cls, text: str) -> TabularMDP:
         """Read an MDP from JSON; ``initial`` and ``reward_kind`` may be left out."""
-        try:
-            fields: Any = json.loads(text)
-        except json.JSONDecodeError as error:
-            reason = f"{error.msg} at line {error.lineno}, column {error.colno}"
-            raise InputError("JSON", text[:40], f"a JSON document ({reason})") from None
-        except (ValueError, RecursionError) as error:  # absurdly long numbers, absurdly deep lists
-            raise InputError("JSON", text[:40], f"a JSON document ({error})") from None
-        if not isinstance(fields, dict):
-            raise InputError("JSON", text[:40], "an object with horizon, transitions and rewards")
-        for name in fields:
-            one_of("JSON field", name, _JSON_FIELDS)
-        for name in ("horizon", "transitions", "rewards"):
-            if name not in fields:
-                raise InputError("JSON", sorted(fields), f"the field {name!r}")
-        if isinstance(fields["horizon"], int) and fields["horizon"] > LONGEST_HORIZON:
-            raise InputError("horizon", fields["horizon"], f"at most {LONGEST_HORIZON} steps")
-        return cls(**fields)
+        return cls(**files.from_json(text))
 
     @classmethod
     def from_file(cls, path: str | Path) -> TabularMDP:
-        """Read an MDP from a JSON file."""
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise InputError("MDP file", str(path), f"a readable JSON file ({reason})") from None
-        return cls.from_json(text)
+        """Read an MDP from a JSON file, or from an .npz archive of the same fields.
+
+        Archives are written by ``numpy.savez(path, transitions=…, rewards=…, horizon=…)``. Pickled
+        objects are refused, and sizes are checked before anything is read.
+        """
+        return cls(**files.read(path))
 
     @classmethod
     def from_gymnasium(cls, env: gymnasium.Env[Any, Any] | str, horizon: int) -> GymnasiumMDP:
