@@ -11,6 +11,7 @@ from ldprl.catalogue import LEARNERS, build
 from ldprl.mdp import random_mdp
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.simulation.engine import simulate
+from ldprl.simulation.needed import rounded
 
 from .conftest import Run
 
@@ -27,6 +28,8 @@ def test_json_has_the_fields_and_lengths_that_it_should(run: Run) -> None:
         "random_value",
         "final_value",
         "learned",
+        "luck",
+        "users_needed",
         "checkpoints",
         "curves",
         "episodes",
@@ -178,3 +181,12 @@ def test_one_arm_has_no_gap_to_close(run: Run) -> None:
     line = "regret --mdp random:1,1,1,0 --episodes 20 --replan growth:1 --epsilon 2"
     assert run(f"{line} --json").json["learned"] == [None]
     assert "no gap" in run(line).out
+
+
+def test_it_says_that_nothing_is_learnt_and_how_many_users_are_needed(run: Run) -> None:
+    line = "regret --mdp grid:5,5,10 --episodes 50 --replan growth:1"
+    needed = run(f"{line} --epsilon 2 --json").json["users_needed"]
+    assert 10**4 < needed < 10**6
+    told = run(f"{line} --epsilon 2").out
+    assert f"Nothing learnt yet; at ε = 2 about {rounded(needed)} users are needed" in told
+    assert run(f"{line} --mechanism none --learner ldp-evi --json").json["users_needed"] is None

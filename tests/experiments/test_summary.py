@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ldprl.catalogue import build
 from ldprl.errors import InputError
 from ldprl.experiments import cells_of, run_experiment
 from ldprl.experiments.schema import parse
-from ldprl.experiments.summary import late_loss, summarize
+from ldprl.experiments.summary import summarize
 from ldprl.figures.experiment_plot import plot_experiment
-from ldprl.mdp.evaluation import worth
 from ldprl.mdp.specification import mdp_from
+from ldprl.simulation.engine import simulate
+from ldprl.simulation.learnt import learnt
 
 GRID = """
 environments = ["random:3,2,3,1", "riverswim:3,4"]
@@ -61,14 +63,21 @@ def test_lines_are_means_over_seeds_and_runs(folder: Path) -> None:
         assert found["regret"] == pytest.approx(np.mean(regrets))
         assert found["standard_error"] == pytest.approx(np.std(regrets, ddof=1) / math.sqrt(6))
         assert found["worst"] == max(regrets)
-        gap = worth(mdp_from(line.environment))
-        assert line.learnt == pytest.approx(1 - late_loss(line.users, line.curves) / gap)
 
 
-def test_late_loss_is_the_slope_of_the_second_half() -> None:
-    users = np.array([10, 50, 100])
-    kinked = np.array([[10.0, 50.0, 75.0], [0.0, 0.0, 0.0]])
-    assert late_loss(users, kinked).tolist() == [0.5, 0.0]
+def test_a_share_learnt_is_what_ldprl_regret_calls_learned(folder: Path) -> None:
+    for line in summarize(folder).lines:
+        mdp, shares = mdp_from(line.environment), []
+        for seed in (0, 1):
+            epsilon = None if math.isinf(line.epsilon) else line.epsilon
+            learner, mechanism = build(
+                line.learner, line.mechanism, mdp.shape, episodes=500, epsilon=epsilon
+            )
+            ended = simulate(mdp, learner, mechanism, 500, runs=3, seed=seed).statistics
+            shares += learnt(mdp, learner, ended).learned
+        assert line.learnt.tolist() == shares
+        needed = line.as_dict()["users_needed"]
+        assert line.significant or line.epsilon == math.inf or needed > 0
 
 
 def test_half_a_run_is_shown_and_drawn(folder: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -13,7 +12,7 @@ from ldprl.cli.completion import learner_names, mechanism_names
 from ldprl.cli.numbers import count, decimal, warn_of_delta
 from ldprl.cli.options import Alpha, ConstantsName, Delta, Episodes, Epsilon, FailureProbability
 from ldprl.cli.options import Json as JsonFlag
-from ldprl.cli.show import number, show_json, show_table
+from ldprl.cli.show import number, show_json, show_line, show_table
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.mechanism import Constants, Mechanism
@@ -84,6 +83,7 @@ def regret(
     from ldprl.mdp.specification import mdp_from
     from ldprl.simulation.engine import simulate
     from ldprl.simulation.learnt import learnt
+    from ldprl.simulation.needed import nothing_learnt
     from ldprl.simulation.schedule import AtLeast, schedule_from
 
     import_seconds = time.perf_counter() - started
@@ -92,7 +92,7 @@ def regret(
     origin = count("seed", seed, at_least=0, at_most=2**63)
     if learner is not None:
         LEARNERS.find(learner)
-    level = probability("central_delta", decimal("central_delta", central_delta), zero=False)
+    mixed_delta = probability("central_delta", decimal("central_delta", central_delta), zero=False)
     schedule = schedule_from(replan)
     mixed = 0
     if crowd is not None:
@@ -116,7 +116,7 @@ def regret(
         alpha=decimal("alpha", alpha),
     )
     warn_of_delta(randomizer.guarantee.delta, users)
-    central = _central(randomizer, mixed, level)
+    central = _central(randomizer, mixed, mixed_delta)
     with progress_bar(schedule, users, repeats) as progress:
         result = simulate(
             world,
@@ -130,15 +130,17 @@ def regret(
             status=tell_status,
         )
     joint = agent.joint_epsilon
-    found = learnt(world, agent, result.statistics)
+    level = randomizer.guarantee.epsilon
+    found = learnt(world, agent, result.statistics, level)
     if as_json:
         _show_json(result, found, import_seconds, joint, central)
     else:
         shape = world.shape
         sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
-        _show_table(
-            result, found, f"{learner}, {mechanism} ({constants}) in {mdp}: {sizes}", joint, central
-        )
+        title = f"{learner}, {mechanism} ({constants}) in {mdp}: {sizes}"
+        _show_table(result, found, title, joint, central)
+        if found.users_needed is not None:
+            show_line(nothing_learnt(world.shape, level, users, found.users_needed))
 
 
 def _central(randomizer: Mechanism, crowd: int, delta: float) -> dict[str, float]:
@@ -166,7 +168,7 @@ def _show_json(
     show_json(
         {
             "regret": result.regret.tolist(),
-            **asdict(found),
+            **found.document(),
             "checkpoints": result.checkpoints.tolist(),
             "curves": result.curves.tolist(),
             "episodes": int(result.checkpoints[-1]),
@@ -195,7 +197,9 @@ def _show_table(
         ("regret, least", number(regrets.min())),
         ("regret, most", number(regrets.max())),
         ("regret per user", number(regrets.mean() / users)),
-        ("value, at random to best", f"{found.random_value:.4g} to {found.best_value:.4g}"),
+        ("value: best policy", f"{found.best_value:.4g}"),
+        ("value: acting at random", f"{found.random_value:.4g}"),
+        ("value: handed out now, mean", f"{sum(found.final_value) / len(regrets):.4g}"),
         ("share of the gap closed", _closed(found)),
         ("guarantee", private),
         ("seconds", f"{result.seconds:.2f}"),
@@ -208,7 +212,7 @@ def _show_table(
 
 
 def _closed(found: Learnt) -> str:
-    shares = [share for share in found.learned if share is not None]
+    shares = found.shares
     if not shares:
         return "no gap"
     return f"{sum(shares) / len(shares):.1%} on average, {min(shares):.1%} at least"

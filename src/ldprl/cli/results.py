@@ -53,6 +53,8 @@ def plot(
 
 def show_summary(summary: Summary) -> None:
     """Print a table for each environment, with a row for each combination."""
+    from ldprl.simulation.needed import rounded
+
     heads = ("learner", "mechanism", "ε", "runs", "regret", "worst", "learnt", "s")
     groups = dict.fromkeys((line.environment, line.constants) for line in summary.lines)
     for group in groups:
@@ -61,8 +63,13 @@ def show_summary(summary: Summary) -> None:
         show_table(title, heads, [_row(line) for line in lines], right=heads[2:])
     show_line(
         "regret: mean over runs ± standard error. learnt: the share of the gap between acting at"
-        " random and the best policy that the second half of the users gained. s: seconds."
+        " random and the best policy that the policy at the end closes. s: seconds."
     )
+    for line in summary.lines:
+        if not line.significant:
+            needed = line.users_needed
+            about = f"; about {rounded(needed)} users are needed" if needed else ""
+            show_line(f"{line.environment}, {line.name}: nothing learnt yet{about}.")
     if summary.finished < summary.cells:
         show_line(f"{summary.finished} of {summary.cells} cells are finished.")
 

@@ -7,7 +7,7 @@ import json
 import traceback
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
@@ -21,6 +21,7 @@ from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.mechanism import Constants, Mechanism, PrivacyWarning
 from ldprl.simulation.engine import Simulation, simulate
+from ldprl.simulation.learnt import learnt
 
 
 class StoppedError(RuntimeError):
@@ -79,9 +80,11 @@ class Cell:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", PrivacyWarning)
                 learner, mechanism = self.build()
-            return simulate(
+            found = simulate(
                 self.mdp, learner, mechanism, self.episodes, self.runs, self.seed, self.replan
             )
+            epsilon = mechanism.guarantee.epsilon
+            return replace(found, learnt=learnt(self.mdp, learner, found.statistics, epsilon))
         except Exception:
             raise StoppedError(f"{self} failed\n{traceback.format_exc()}") from None
 

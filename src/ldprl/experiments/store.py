@@ -29,7 +29,6 @@ import pyarrow.parquet as pq
 import ldprl
 from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell, StoppedError, digest
-from ldprl.mdp.evaluation import worth
 from ldprl.simulation.engine import Simulation
 
 _SCHEMA = pa.schema(
@@ -75,7 +74,7 @@ class Store:
         about = {
             "parameters": cell.parameters,
             "seconds": simulation.seconds,
-            "worth": worth(cell.mdp),
+            "learnt": None if simulation.learnt is None else simulation.learnt.document(),
             "versions": _versions(),
         }
         rows = rows_of(cell, simulation).replace_schema_metadata({"ldprl": json.dumps(about)})

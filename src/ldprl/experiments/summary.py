@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from ldprl.errors import InputError
 from ldprl.experiments.store import CELLS, MANIFEST
 from ldprl.shape import FloatArray, IntArray
+from ldprl.simulation.learnt import above_luck
 
 Key = tuple[str, str, str, str, float]
 
@@ -34,7 +35,12 @@ class Line:
         Regret of each run, of shape (runs, users).
     learnt
         For each run: the share of the gap between acting at random and the best policy that the
-        second half of the users gained; not a number where there is no gap.
+        policy at its end closes; not a number where there is no gap.
+    luck
+        Standard deviation of the share that a table drawn at random closes.
+    users_needed
+        Where the runs are not better than such tables: about how many users the recommended pair
+        needs; None if that is not known.
     seconds
         Time of all runs together, without compiling.
     """
@@ -47,7 +53,15 @@ class Line:
     users: IntArray
     curves: FloatArray
     learnt: FloatArray
+    luck: float
+    users_needed: float | None
     seconds: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether the runs are better, on average, than tables drawn at random."""
+        known = self.learnt[~np.isnan(self.learnt)]
+        return not len(known) or above_luck(known.tolist(), self.luck)
 
     @property
     def regret(self) -> FloatArray:
@@ -83,6 +97,8 @@ class Line:
             "standard_error": float(self.standard_error[-1]),
             "worst": float(self.regret.max()),
             "learnt": None if math.isnan(learnt) else learnt,
+            "significant": self.significant,
+            "users_needed": None if self.significant else self.users_needed,
             "seconds": self.seconds,
         }
 
@@ -123,19 +139,21 @@ def _key(parameters: dict[str, Any]) -> Key:
 
 
 def _line(key: Key, cells: Iterable[tuple[dict[str, Any], pa.Table]]) -> Line:
-    curves, learnt, seconds = [], [], 0.0
+    curves, found, seconds = [], [], 0.0
     for about, table in cells:
         users = np.unique(table["episodes"].to_numpy())
         rows = table["regret"].to_numpy().reshape(-1, len(users))
         curves.append(rows)
-        learnt.append(1 - late_loss(users, rows) / (about.get("worth") or math.nan))
+        # A folder of an earlier version has none of this.
+        found.append(about.get("learnt") or {"learned": [None] * len(rows), "luck": 0.0})
         seconds += about["seconds"]
-    return Line(*key, users, np.concatenate(curves), np.concatenate(learnt), seconds)
-
-
-def late_loss(users: IntArray, curves: FloatArray) -> FloatArray:
-    """Return what the second half of the users lost on average, for each run."""
-    points, last = np.append(0, users), users[-1]
-    half = [np.interp(last / 2, points, np.append(0.0, curve)) for curve in curves]
-    loss: FloatArray = (curves[:, -1] - np.array(half)) / (last / 2)
-    return loss
+    needed = [one["users_needed"] for one in found if one.get("users_needed")]
+    return Line(
+        *key,
+        users=users,
+        curves=np.concatenate(curves),
+        learnt=np.array([share for one in found for share in one["learned"]], dtype=np.float64),
+        luck=found[0]["luck"],
+        users_needed=min(needed, default=None),
+        seconds=seconds,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,7 +32,15 @@ def optimum(mdp: TabularMDP) -> Optimum:
 
 def policy_values(mdp: TabularMDP, policy: Policy) -> FloatArray:
     """Return V^π of shape (H+1, S) for a deterministic policy."""
-    return _solve(mdp, check_policy("policy", policy, mdp.shape))[1]
+    from ldprl.kernels.values import solve
+
+    policy, shape = check_policy("policy", policy, mdp.shape), mdp.shape
+    if shape.step_dependent or not np.array_equal(policy, np.broadcast_to(policy[0], policy.shape)):
+        return _solve(mdp, policy)[1]
+    # A table that is the same at every step uses one row a state: the others need not be copied.
+    used = np.arange(shape.states), policy[0]
+    rows = mdp.rewards[used][:, None], mdp.transitions[used][:, None]
+    return solve(replace(shape, actions=1), *rows, np.zeros_like(policy))[1]
 
 
 def _solve(mdp: TabularMDP, policy: Policy | None = None) -> tuple[Policy, FloatArray]:

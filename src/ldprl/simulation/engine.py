@@ -18,6 +18,7 @@ from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation import interpreted
 from ldprl.simulation.compiled import engine_for
+from ldprl.simulation.learnt import Learnt
 from ldprl.simulation.regret import checkpoints
 from ldprl.simulation.schedule import Schedule, schedule_from
 from ldprl.simulation.seeds import seeds_of
@@ -45,6 +46,8 @@ class Simulation:
         Time it took to compile, or to load what was compiled before.
     statistics
         The sums that each run ended with.
+    learnt
+        What they are worth, where that was asked for (:func:`ldprl.simulation.learnt.learnt`).
     """
 
     checkpoints: IntArray
@@ -53,6 +56,7 @@ class Simulation:
     seconds: float
     compile_seconds: float = 0.0
     statistics: tuple[Statistics, ...] = ()
+    learnt: Learnt | None = None
 
     @property
     def regret(self) -> FloatArray:

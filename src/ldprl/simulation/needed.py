@@ -1,0 +1,193 @@
+"""How many users the recommended pair needs in an MDP, from the variance of what it estimates.
+
+A learner hands over the best policy of its estimates. So estimates with the errors that n users
+leave are drawn, their best policies are evaluated exactly, and the n is searched for at which these
+close half of the gap between acting at random and the best policy, on average.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from ldprl.catalogue import LEARNERS, recommended
+from ldprl.learning.planning import plan
+from ldprl.mdp.evaluation import optimum, policy_values, random_value
+from ldprl.mdp.tabular import TabularMDP
+from ldprl.mechanisms.subset import subset_oracle
+from ldprl.shape import FloatArray, Policy, Shape
+from ldprl.statistics import THRESHOLDS
+
+TARGET = 0.5
+"""The share of the gap that is to be closed."""
+MOST = 1e15
+"""Above this many users the answer is infinite."""
+_DRAWS = 32
+_HALVINGS = 9
+"""Of the interval from 1 to MOST, in logarithms: the answer is known to within 7%."""
+_RANGE = 4.0
+"""Width of the range of returns that bits are asked about, in standard deviations of the return:
+it goes from 3 to 5 as users come (see :mod:`ldprl.learning.ranges`)."""
+_LEAST_RANGE = 8 / THRESHOLDS
+"""The narrowest range, as a share of H."""
+_DETOURS = 1.5
+"""How many times the users that the formula for models has are needed: LDP-EVI asks about rows
+that do not matter, too. Chosen on RiverSwim(4, 10), (5, 10) and (6, 20), RandomMDP(5, 3, 5) draw
+1003 and the 2×3 grid, ε from 0.5 to 2, where half of the gap took 0.7 to 3 times as many."""
+_FAILURE = 0.1
+"""LDP-EVI's usual failure probability."""
+
+
+def users_needed(mdp: TabularMDP, epsilon: float) -> float:
+    """Return about how many users close half of the gap with the recommended pair.
+
+    Infinite where 10¹⁵ are too few.
+    """
+    best, at_random = float(mdp.initial @ optimum(mdp).values[0]), random_value(mdp)
+    kind = LEARNERS.find(recommended(mdp.shape))
+    greedy = {"effects": _from_effects, "model": _from_models}[kind.reads](mdp, epsilon)
+
+    def closed(users: float) -> float:
+        values = [mdp.initial @ policy_values(mdp, policy)[0] for policy in greedy(users)]
+        return (float(np.mean(values)) - at_random) / (best - at_random)
+
+    if best - at_random <= 1e-12 * mdp.horizon or closed(MOST) < TARGET:
+        return math.inf
+    low, high = 0.0, math.log(MOST)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if closed(math.exp(middle)) >= TARGET else (middle, high)
+    return math.exp(high)
+
+
+def nothing_learnt(shape: Shape, epsilon: float, users: int, needed: float) -> str:
+    """Say that nothing is learnt after ``users`` users, and how many are needed.
+
+    ``needed`` is what :func:`users_needed` returns.
+    """
+    name = recommended(shape)
+    pair = f"{name} with {LEARNERS.find(name).usual_mechanism}"
+    if math.isinf(needed):
+        return f"Nothing learnt yet; at ε = {epsilon:g} no number of users is enough for {pair}."
+    about = f"at ε = {epsilon:g} about {rounded(needed)} users are needed"
+    found = f"Nothing learnt yet; {about} to close half of the gap ({pair})."
+    if users <= 3 * needed:
+        return found
+    return f"{found} After {users:,} it is stuck, or this learner needs more."
+
+
+def rounded(number: float) -> str:
+    """Write a number of users with one digit that counts: no more of it is known."""
+    digit = 10 ** math.floor(math.log10(number))
+    return f"{round(number / digit) * digit:,}" if number < 1e7 else f"{number:.0e}"
+
+
+Greedy = Callable[[float], Iterator[Policy]]
+"""The best policies of several estimates, given the number of users behind them."""
+
+
+def _from_effects(mdp: TabularMDP, epsilon: float) -> Greedy:
+    """Return how bits of the return under uniformly random tables lead to a table.
+
+    The effect of an action, Σ_h P(s_h = s)·(Q_h(s, a) − V_h(s)) with all else at random, is known
+    up to a variance of L²(e^ε/(e^ε − 1)² + ¼)·A/n, with L the range of the returns.
+    """
+    effects, deviation = _random_effects(mdp)
+    width = min(max(_RANGE * deviation, _LEAST_RANGE * mdp.horizon), _largest_spread(mdp))
+    noise = 1 / (math.expm1(epsilon) * -math.expm1(-epsilon))
+    error = width * math.sqrt((noise + 0.25) * mdp.shape.actions)
+    normal = np.random.default_rng(0).standard_normal((_DRAWS, *effects.shape))
+
+    def greedy(users: float) -> Iterator[Policy]:
+        for drawn in normal:
+            lead = (effects + error / math.sqrt(users) * drawn).argmax(axis=1)
+            yield np.tile(lead, (mdp.horizon, 1))
+
+    return greedy
+
+
+def _random_effects(mdp: TabularMDP) -> tuple[FloatArray, float]:
+    """Return the effects of actions, of shape (S, A), and the standard deviation of the return."""
+    value, second = np.zeros(mdp.shape.states), np.zeros(mdp.shape.states)
+    reached = [mdp.initial]
+    for moves in mdp.step_transitions[:-1]:
+        reached.append(np.einsum("s,sat->t", reached[-1], moves) / mdp.shape.actions)
+    effects = np.zeros((mdp.shape.states, mdp.shape.actions))
+    for step in reversed(range(mdp.horizon)):
+        rewards, moves = mdp.step_rewards[step], mdp.step_transitions[step]
+        after = moves @ value
+        squares = rewards if mdp.reward_kind == "bernoulli" else rewards**2
+        second = (squares + 2 * rewards * after + moves @ second).mean(axis=1)
+        value = (rewards + after).mean(axis=1)
+        effects += reached[step][:, None] * (rewards + after - value[:, None])
+    variance = float(mdp.initial @ second) - float(mdp.initial @ value) ** 2
+    return effects, math.sqrt(max(variance, 0.0))
+
+
+def _largest_spread(mdp: TabularMDP) -> float:
+    """Return how far apart the returns of two episodes can be."""
+    most, least = np.zeros(mdp.shape.states), np.zeros(mdp.shape.states)
+    bits = mdp.reward_kind == "bernoulli"
+    support = np.broadcast_to(mdp.transitions > 0, mdp.step_transitions.shape)
+    for step in reversed(range(mdp.horizon)):
+        rewards, possible = mdp.step_rewards[step], support[step]
+        high, low = (rewards > 0, rewards == 1) if bits else (rewards, rewards)
+        # Returns to go lie in [0, H]: what is not possible never attains the maximum.
+        above = (possible * most).max(axis=-1)
+        below = mdp.horizon - (possible * (mdp.horizon - least)).max(axis=-1)
+        most, least = (high + above).max(axis=1), (low + below).min(axis=1)
+    started = mdp.initial > 0
+    return max(float(most[started].max() - least[started].min()), 1e-9)
+
+
+def _from_models(mdp: TabularMDP, epsilon: float) -> Greedy:
+    """Return how questions about rewards and transitions lead to the policy of a model.
+
+    A user answers one question, about a step and a row that his policy goes for. Subset selection
+    over d items leaves a cell with a variance of q(1 − q)/(p − q)² a report, which counts for the
+    square of the row's occupancy. An action is given up once its confidence interval excludes it:
+    √(2 ln(1/α)) standard errors.
+    """
+    shape = mdp.shape
+    states, actions = shape.states, shape.actions
+    seen = _reachable(mdp) ** 2
+    moving = seen[: max(1, len(seen) - 1)]
+    threshold = 2 * math.log(shape.cells * (2 * states + 4) / _FAILURE)
+    each = _DETOURS * threshold * 2 * actions
+    rewards = each * _cell_variance(2 * states + 1, epsilon) / seen.mean(axis=0)
+    moves = each * _cell_variance(states**2 + 1, epsilon) / moving.mean(axis=0)
+    rng = np.random.default_rng(0)
+    normal = [
+        (rng.standard_normal(mdp.rewards.shape), rng.standard_normal(mdp.transitions.shape))
+        for _ in range(_DRAWS)
+    ]
+
+    def greedy(users: float) -> Iterator[Policy]:
+        for of_rewards, of_moves in normal:
+            spread = np.sqrt(moves / users)[:, None, None]
+            drawn = np.clip(mdp.transitions + spread * of_moves, 1e-12, 1)
+            earned = np.clip(mdp.rewards + np.sqrt(rewards / users)[:, None] * of_rewards, 0, 1)
+            yield plan(shape, earned, drawn / drawn.sum(axis=-1, keepdims=True))
+
+    return greedy
+
+
+def _reachable(mdp: TabularMDP) -> FloatArray:
+    """Return max_π P(s_h = s), of shape (H, S)."""
+    result = np.zeros((mdp.horizon, mdp.shape.states))
+    for step in range(mdp.horizon):
+        chances = np.eye(mdp.shape.states)
+        for moves in mdp.step_transitions[:step][::-1]:
+            chances = np.einsum("sat,tx->sax", moves, chances).max(axis=1)
+        result[step] = mdp.initial @ chances
+    return np.maximum(result, 1e-12)
+
+
+def _cell_variance(items: int, epsilon: float) -> float:
+    """Return the noise that a report adds to the estimate of one cell."""
+    oracle = subset_oracle(items, Fraction(repr(float(epsilon))))
+    chance = float(oracle.chance)
+    return chance * (1 - chance) / oracle.contrast**2
