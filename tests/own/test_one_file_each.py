@@ -83,7 +83,8 @@ def test_they_are_deployed(tmp_path: Path) -> None:
     assert sums.users == 200
     assert sums.asked is not None
     assert sums.asked.sum() == 200
-    assert len(service.planner.plan(service.database.sums(), 2)) > 1
+    statistics = service.decoder.statistics(service.database.sums())
+    assert len(service.planner.plan(statistics, 2)) > 1
     service.database.close()
 
 

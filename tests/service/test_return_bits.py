@@ -148,7 +148,8 @@ def test_the_next_plan_reads_the_sums_and_the_pages_show_them(tmp_path: Path) ->
     assert (second.version, second.users) == (first.version + 1, USERS)
     before, after = (one.plan[0].chances(WORLD.shape) for one in (first, second))
     assert not np.allclose(before, after)
-    again = service.planner.plan(service.database.sums(), second.version)
+    statistics = service.decoder.statistics(service.database.sums())
+    again = service.planner.plan(statistics, second.version)
     assert np.array_equal(again[0].chances(WORLD.shape), after)
     # One law for all bands, written once.
     parts = json.loads(second.whole)["assignments"]
@@ -192,7 +193,7 @@ def test_716_states_and_25_actions_are_planned_within_a_second_and_little_memory
     visited_by(service, TabularMDP(moves, np.full((716, 25), 0.5), 20), 40)
     tracemalloc.start()
     started = time.process_time()
-    service.planner.plan(service.database.sums(), 2)
+    service.planner.plan(service.decoder.statistics(service.database.sums()), 2)
     seconds = time.process_time() - started
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

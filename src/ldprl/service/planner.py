@@ -6,7 +6,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from ldprl.learning.learner import next_plan
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.board import Board
 from ldprl.service.causes import DelayedError
-from ldprl.service.database.protocol import Database, ServiceState, StoredPlan, Sum
+from ldprl.service.database.protocol import Database, ServiceState, StoredPlan
 from ldprl.service.learners import learner_of
 from ldprl.service.metrics import Metrics
-from ldprl.service.plans import alphabets, plan_text, sums_digest
+from ldprl.service.plans import alphabets, plan_text
 from ldprl.service.statistics import Decoder
+from ldprl.statistics import Statistics
 
 _EVERY = 0.25
 _AFTER_TROUBLE = 2.0
@@ -49,7 +50,7 @@ class Planner:
         self._metrics = metrics
         self._clock = clock
         self._learner = learner_of(deployment)
-        self._decoder = Decoder(database, deployment)
+        self.decoder = Decoder(database, deployment)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ldprl-planner", daemon=True)
 
@@ -64,12 +65,11 @@ class Planner:
 
     def warm_up(self) -> None:
         """Plan from no reports, so that everything is compiled before the first user comes."""
-        self.plan([], 1)
+        self.plan(self._deployment.built.no_statistics(), 1)
 
-    def plan(self, sums: Sequence[Sum], version: int) -> Plan:
+    def plan(self, statistics: Statistics, version: int) -> Plan:
         """Return the plan that these sums lead to."""
         rng = np.random.default_rng([int(self._deployment.digest, 16), version])
-        statistics = self._decoder.statistics(sums)
         return next_plan(self._learner, self._deployment.built, statistics, rng)
 
     def step(self) -> None:
@@ -94,12 +94,12 @@ class Planner:
 
     def _publish(self, version: int) -> None:
         started = time.perf_counter()
-        sums = self._database.sums()
-        plan = self.plan(sums, version)
+        statistics, digest = self.decoder.read(self._database.sums())
+        plan = self.plan(statistics, version)
         stored = StoredPlan(
             version,
-            sum(one.users for one in sums),
-            sums_digest(sums),
+            statistics.users,
+            digest,
             math.ceil(self._clock() / 3600),
             plan_text(plan),
         )

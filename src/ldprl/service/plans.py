@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import bisect
-import hashlib
 import hmac
 import itertools
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +16,7 @@ from ldprl.mechanisms.alphabet import Alphabet
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_bytes_of
 from ldprl.questions.question import Question
-from ldprl.service.database.protocol import StoredPlan, Sum
+from ldprl.service.database.protocol import StoredPlan
 from ldprl.shape import Shape
 from ldprl.tables import TableLaw
 
@@ -188,12 +186,3 @@ def _assignment(part: dict[str, Any], shape: Shape, law: TableLaw | None) -> Ass
     )
     tables = np.array(part["policy"]) if law is None else law
     return Assignment(tables, part["share"], questions)
-
-
-def sums_digest(sums: Sequence[Sum]) -> str:
-    """Return a SHA-256 by which the sums that a plan was made from are known again."""
-    digest = hashlib.sha256()
-    for one in sums:
-        digest.update(f"{one.version}:{one.assignment}:{one.users}:".encode())
-        digest.update(one.tally.astype("<i8").tobytes())
-    return digest.hexdigest()

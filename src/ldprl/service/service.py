@@ -18,7 +18,6 @@ from ldprl.service.limits import Gate
 from ldprl.service.metrics import Metrics
 from ldprl.service.planner import Planner
 from ldprl.service.settings import Settings
-from ldprl.service.statistics import Decoder
 
 _FIRST_PLAN_SECONDS = 60.0
 
@@ -33,8 +32,8 @@ class Service:
         self.gate = Gate(settings.limits)
         self.database = open_database(settings.database_url, self.deployment)
         self.board = Board(self.database, self.deployment, clock)
-        self.decoder = Decoder(self.database, self.deployment)
         self.planner = Planner(self.database, self.deployment, self.board, self.metrics, clock)
+        self.decoder = self.planner.decoder
         self.committer = Committer(self.database, self.metrics, settings.queue)
         self.intake = Intake(
             self.deployment, self.database.secret, self.board, self.committer, self.metrics

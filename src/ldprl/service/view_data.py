@@ -11,7 +11,6 @@ import numpy as np
 from ldprl.service.causes import REFUSALS
 from ldprl.service.dashboard_data import dashboard_data
 from ldprl.service.service import Service
-from ldprl.service.statistics import Decoder
 from ldprl.shape import Shape
 from ldprl.statistics import Effects
 
@@ -56,7 +55,7 @@ def export(service: Service) -> dict[str, Any]:
     """Return everything in the database except the ids and the secret."""
     state = service.board.refresh()
     sums = service.database.sums()
-    statistics = Decoder(service.database, service.deployment).statistics(sums)
+    statistics = service.decoder.statistics(sums)
     plans = [asdict(stored) for stored in service.database.plans(0)]
     return {
         "digest": service.deployment.digest,

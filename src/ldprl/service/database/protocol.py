@@ -39,7 +39,7 @@ class StoredPlan:
     users
         How many reports it was made from.
     sums_digest
-        SHA-256 of the sums that it was made from: the plan is a function of them.
+        SHA-256 over the sums that it was made from: the plan is a function of them.
     published_hour
         When it replaced the version before, in hours since 1970, rounded up.
     assignments

@@ -48,6 +48,8 @@ _TOTALS = (
     "SELECT (SELECT coalesce(sum(users), 0) FROM sums),"
     " (SELECT coalesce(max(version), 0) FROM plans), paused, plan_wanted, forgotten FROM meta"
 )
+_USERS = "SELECT version, assignment, users FROM sums ORDER BY version, assignment"
+_TALLY = "SELECT tally FROM sums WHERE version = ? AND assignment = ?"
 _CACHE_KIB = 64 * 1024
 
 
@@ -105,6 +107,7 @@ class SqliteDatabase:
             if len(packed) % 16:
                 raise ValueError(f"the ids of version {version} are cut short")
             self._known.add(version, [packed[i : i + 16] for i in range(0, len(packed), 16)])
+        self._sums: dict[tuple[int, int], tuple[int, IntArray]] = {}
         self._sums = {(s.version, s.assignment): (s.users, s.tally) for s in self.sums()}
 
     def commit(self, reports: Sequence[Admitted], refused: Mapping[str, int]) -> list[Verdict]:
@@ -151,8 +154,16 @@ class SqliteDatabase:
     def sums(self) -> list[Sum]:
         """Return all sums at one moment, ordered by version and assignment."""
         with self._read() as reader:
-            rows = reader.execute("SELECT * FROM sums ORDER BY version, assignment").fetchall()
-        return [Sum(v, i, users, _tally(blob)) for v, i, users, blob in rows]
+            rows = reader.execute(_USERS).fetchall()
+            return [Sum(v, i, users, self._tally(reader, v, i, users)) for v, i, users in rows]
+
+    def _tally(self, reader: sqlite3.Connection, v: int, i: int, users: int) -> IntArray:
+        """Return a sum's tally: what is at hand if it is of as many users, else what is stored."""
+        known = self._sums.get((v, i))
+        if known is not None and known[0] == users:
+            return known[1]
+        (blob,) = reader.execute(_TALLY, (v, i)).fetchone()
+        return np.frombuffer(blob, dtype="<i8").astype(np.int64)
 
     def lead(self) -> bool:
         """Return True: the file belongs to this process."""
@@ -248,7 +259,3 @@ def _delayed(error: sqlite3.Error) -> DelayedError:
 
 def _blob(tally: IntArray) -> bytes:
     return tally.astype("<i8").tobytes()
-
-
-def _tally(blob: bytes) -> IntArray:
-    return np.frombuffer(blob, dtype="<i8").astype(np.int64)
