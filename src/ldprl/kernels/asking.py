@@ -11,6 +11,7 @@ from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
 from ldprl.kernels.compiling import kernel, method
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.subsets import hypergeometric, tally_of_items, tally_of_law
+from ldprl.kernels.tables import hazards
 from ldprl.kernels.values import PointModel
 from ldprl.mechanisms.subset import SubsetOracle
 from ldprl.shape import Array, FloatArray, IntArray, Shape
@@ -247,8 +248,6 @@ def asking_channel(
     following
         For each question, all the questions of a user who is asked it first.
     """
-    from ldprl.kernels.noise import hazards
-
     oracles = [one[3] for one in asked]
     most, largest = max(one.items for one in oracles), max(one.size for one in oracles)
     table = Oracles(

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ldprl.accounting.loss import LossPair, least_noise
-from ldprl.errors import InputError, positive, probability
-from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.errors import InputError
+from ldprl.mechanisms.approximate import ApproximateNoise
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.mechanism import Constants, Guarantee, PrivacyWarning
 from ldprl.mechanisms.rows import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import from_table, generator_of
 from ldprl.mechanisms.sensitivity import Block
 from ldprl.mechanisms.table import NoiseTable, table_pairs, tables_delta
-from ldprl.shape import Array, FloatArray, Shape
+from ldprl.shape import Array, FloatArray
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.sampling import RandomSource
@@ -27,10 +25,9 @@ if TYPE_CHECKING:
 _TOTAL_WEIGHT = 2**62
 _LEAST_WEIGHT = 2**20
 _PAPER_GRID_POINTS = 128
-_LEAST_DELTA = 1e-9
 
 
-class BoundedNoise(CountingMechanism):
+class BoundedNoise(ApproximateNoise):
     """Adds noise of density ∝ exp(−exp(R²/(R² − η²))) on (−R, R) (algorithm 6; Dagan & Kur 2020).
 
     ``sound``: on the integers, from a table of integer weights, with the least R for which those
@@ -43,52 +40,24 @@ class BoundedNoise(CountingMechanism):
     title = "Bounded noise"
     colour = "#d98200"
     deployable = True
+    least_delta = 1e-9
     summary = "noise of bounded support on every counter; (ε, δ)"
 
-    def __init__(
-        self,
-        shape: Shape,
-        epsilon: float,
-        delta: float,
-        *,
-        constants: Constants = "sound",
-        squares: bool = False,
-        resolution: int = 1,
-        policy_aware: bool | None = None,
-    ) -> None:
-        self.epsilon = positive("epsilon", epsilon)
-        self.delta = probability("delta", delta, zero=False)
-        if self.delta < _LEAST_DELTA:
-            raise InputError("delta", delta, f"δ ≥ {_LEAST_DELTA:g} for bounded noise")
-        super().__init__(
-            shape,
-            constants=constants,
-            squares=squares,
-            resolution=resolution if constants == "sound" else None,
-            policy_aware=policy_aware,
-        )
-        self._guarantee = Guarantee(self.epsilon, self.delta)
-        if constants == "sound":
-            radius = _least_radius(self.layout, self.epsilon, self.delta)
-            self.tables = _sound_tables(self.layout, radius)
-            if not all(table.is_log_concave() for table in self.tables.values()):
-                raise InputError("epsilon", epsilon, f"a larger ε: R = {radius:.0f} is too wide")
-            return
-        per_step = self.epsilon / (3 * shape.horizon)
-        radius = math.sqrt(shape.cells * math.log(1 / self.delta)) / per_step
-        self.radii = (radius, radius * math.sqrt(shape.states))
+    def choose_sound_noise(self) -> None:
+        """Choose the least R for which the tables' weights give (ε, δ)."""
+        radius = _least_radius(self.layout, self.epsilon, self.delta)
+        self.tables = _sound_tables(self.layout, radius)
+        if not all(table.is_log_concave() for table in self.tables.values()):
+            raise InputError("epsilon", self.epsilon, f"a larger ε: R = {radius:.0f} is too wide")
+
+    def choose_paper_noise(self) -> float:
+        """Choose R₁ and R₂."""
+        per_step = self.epsilon / (3 * self.shape.horizon)
+        radius = math.sqrt(self.shape.cells * math.log(1 / self.delta)) / per_step
+        self.radii = (radius, radius * math.sqrt(self.shape.states))
         cell, move = (_table(r, math.ceil(_PAPER_GRID_POINTS / r)) for r in self.radii)
         self.tables = {"rewards": cell, "visits": cell, "transitions": move}
-        exact = tables_delta(self.layout, self.tables, self.epsilon)
-        self._guarantee = Guarantee(self.epsilon, exact)
-        if exact > self.delta:
-            message = f"the paper's bounded noise claims δ = {self.delta:g} at ε = {epsilon:g}"
-            warnings.warn(f"{message}; its exact δ is {exact:.4g}", PrivacyWarning, stacklevel=2)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """(ε, δ); with ``paper`` constants δ is the exact one, not the one claimed."""
-        return self._guarantee
+        return tables_delta(self.layout, self.tables, self.epsilon)
 
     @property
     def error_laws(self) -> ErrorLaws:
@@ -181,7 +150,7 @@ class BoundedNoise(CountingMechanism):
 
     def noise(self) -> Any:
         """Return the noise for compiled code."""
-        from ldprl.kernels.noise import table_noise
+        from ldprl.kernels.tables import table_noise
 
         parts = self._parts()
         table = sum(i * chosen.astype(np.int64) for i, (chosen, _) in enumerate(parts))

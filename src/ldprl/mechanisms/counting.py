@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,8 +41,7 @@ class CountingMechanism(Mechanism):
     """
 
     reports_counters = True
-    independent_counters: ClassVar[bool] = True
-    """Whether each counter of a report is randomized on its own, which the auditor makes use of."""
+    independent_counters = True
 
     def __init__(
         self,
@@ -59,6 +58,10 @@ class CountingMechanism(Mechanism):
         self.resolution = resolution
         self.layout = Layout(shape, squares, resolution)
         self.policy_aware = constants == "sound" if policy_aware is None else policy_aware
+
+    def counters(self) -> Layout:
+        """Return where each counter stands in a report."""
+        return self.layout
 
     @property
     def rounding_variance(self) -> float:

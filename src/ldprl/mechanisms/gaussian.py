@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -12,16 +11,14 @@ import numpy as np
 
 from ldprl.accounting.loss import LEAST_DELTA, LossPair, gaussian_delta, least_noise
 from ldprl.accounting.noise_pairs import gaussian_pair
-from ldprl.errors import InputError, positive, probability
-from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.approximate import ApproximateNoise
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.mechanism import Constants, Guarantee, PrivacyWarning
 from ldprl.mechanisms.rows import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import discrete_gaussian, generator_of
 from ldprl.mechanisms.sensitivity import Block, l2_sensitivity_squared
 from ldprl.mechanisms.table import NoiseTable, table_pairs, tables_delta
-from ldprl.shape import Array, FloatArray, IntArray, Shape
+from ldprl.shape import Array, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.sampling import RandomSource
@@ -37,7 +34,7 @@ theorem 1), 1 ± 10⁻²⁵ for n = 10¹².
 """
 
 
-class Gaussian(CountingMechanism):
+class Gaussian(ApproximateNoise):
     """Adds Gaussian noise to R, N^r and N^p (algorithm 4).
 
     ``sound``: discrete Gaussian with the least σ for which the worst pair has exactly (ε, δ),
@@ -49,52 +46,25 @@ class Gaussian(CountingMechanism):
     title = "Gaussian"
     colour = "#009e73"
     deployable = True
+    least_delta = LEAST_DELTA
     summary = "discrete Gaussian noise on every counter; (ε, δ)"
 
-    def __init__(
-        self,
-        shape: Shape,
-        epsilon: float,
-        delta: float,
-        *,
-        constants: Constants = "sound",
-        squares: bool = False,
-        resolution: int = 1,
-        policy_aware: bool | None = None,
-    ) -> None:
-        self.epsilon = positive("epsilon", epsilon)
-        self.delta = probability("delta", delta, zero=False)
-        super().__init__(
-            shape,
-            constants=constants,
-            squares=squares,
-            resolution=resolution if constants == "sound" else None,
-            policy_aware=policy_aware,
-        )
-        if constants == "sound":
-            if self.delta < LEAST_DELTA:
-                raise InputError("delta", delta, f"δ ≥ {LEAST_DELTA:g} for Gaussian noise")
-            self.variance = _least_variance(self.layout, self.epsilon, self.delta)
-            self._guarantee = Guarantee(self.epsilon, self.delta)
-            return
+    def choose_sound_noise(self) -> None:
+        """Choose the least variance for which the worst pair has exactly (ε, δ)."""
+        self.variance = _least_variance(self.layout, self.epsilon, self.delta)
+
+    def choose_paper_noise(self) -> float:
+        """Choose σ = cH/ε."""
         c = math.sqrt(4 * math.log(24 / self.delta))
-        self.variance = Fraction((c * shape.horizon / self.epsilon) ** 2)
-        ratio = math.sqrt(l2_sensitivity_squared(self.layout)) / self.sigma
-        exact = gaussian_delta(ratio, self.epsilon)
-        self._guarantee = Guarantee(self.epsilon, exact)
-        if exact > self.delta:
-            message = f"the paper's Gaussian noise claims δ = {self.delta:g} at ε = {epsilon:g}"
-            warnings.warn(f"{message}; its exact δ is {exact:.4g}", PrivacyWarning, stacklevel=2)
+        self.variance = Fraction((c * self.shape.horizon / self.epsilon) ** 2)
+        return gaussian_delta(
+            math.sqrt(l2_sensitivity_squared(self.layout)) / self.sigma, self.epsilon
+        )
 
     @property
     def sigma(self) -> float:
         """Standard deviation of the noise, in units of a counter."""
         return math.sqrt(self.variance)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """(ε, δ); with ``paper`` constants δ is the exact one, not the one claimed."""
-        return self._guarantee
 
     @property
     def error_laws(self) -> ErrorLaws:
@@ -164,7 +134,8 @@ class Gaussian(CountingMechanism):
 
     def noise(self) -> Any:
         """Return the noise for compiled code."""
-        from ldprl.kernels.noise import GaussianNoise, table_noise
+        from ldprl.kernels.noise import GaussianNoise
+        from ldprl.kernels.tables import table_noise
 
         if self.constants == "paper":
             return GaussianNoise(self.layout.length, self.sigma)

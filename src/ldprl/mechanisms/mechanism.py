@@ -25,6 +25,7 @@ from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError
 from ldprl.mechanisms.alphabet import Alphabet
 from ldprl.mechanisms.error_laws import ErrorLaws
+from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.rows import RowLaws
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.naming import Named, built_from
@@ -82,6 +83,8 @@ class Mechanism(Named, ABC):
     constants: Constants
     resolution: int | None
     """Rewards are rounded at random to multiples of 1/resolution; None keeps them real."""
+    independent_counters: ClassVar[bool] = False
+    """Whether each counter of a report is randomized on its own, which the auditor makes use of."""
     answers: int = 1
     """How many questions a user answers, about as many steps, if the mechanism asks any."""
     compiles: ClassVar[bool] = False
@@ -220,6 +223,10 @@ class Mechanism(Named, ABC):
     def question_document(self, question: Question) -> dict[str, Any]:
         """Return a question as a user receives it, in JSON."""
         return question.document()
+
+    def counters(self) -> Layout | None:
+        """Return where each counter stands in a report, if it reports counters."""
+        return None
 
     def questions(self) -> list[tuple[Matter, int]]:
         """Return the matters, each with a step, that this mechanism can ask; most ask none."""

@@ -76,15 +76,14 @@ def _compare(
     shape: Shape, policy: Policy, rewards: FloatArray, moves: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the value of ``policy`` in a model, the best value, and where it is nearly optimal."""
+    from ldprl.kernels.values import solve
+
+    value = solve(shape, rewards, moves, policy)[1]
+    best = solve(shape, rewards, moves)[1]
+    model = np.array([[shape.model_of(step)] for step in range(shape.horizon)])
     states = np.arange(shape.states)
-    value, optimal = np.zeros(shape.states), np.zeros(shape.states)
-    near = np.empty(policy.shape)
-    for step in reversed(range(shape.horizon)):
-        g, chosen = shape.model_of(step), policy[step]
-        playing, choices = rewards[g, states, chosen], rewards[g]
-        if step + 1 < shape.horizon:
-            playing = playing + moves[g, states, chosen] @ value
-            choices = choices + moves[g] @ optimal
-        value, optimal = playing, choices.max(axis=1)
-        near[step] = choices[states, chosen] >= optimal - TOLERANCE * shape.horizon
-    return value, optimal, near
+    # Q* of the policy's actions; the last step leads nowhere.
+    choice = rewards[model, states, policy]
+    rows = moves[model[:-1], states, policy[:-1]]
+    choice[:-1] += np.einsum("hst,ht->hs", rows, best[1:-1])
+    return value[0], best[0], choice >= best[:-1] - TOLERANCE * shape.horizon

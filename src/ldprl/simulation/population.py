@@ -15,7 +15,7 @@ from ldprl.kernels.arrays import Sizes, sizes_of
 from ldprl.kernels.compiling import inlined, kernel
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.generator import uniform
-from ldprl.kernels.noise import cumulative, hazards
+from ldprl.kernels.tables import cumulative, hazards
 from ldprl.kernels.values import GIVEN, PointModel, backward
 from ldprl.mdp.evaluation import optimum
 from ldprl.mdp.tabular import TabularMDP

@@ -17,7 +17,6 @@ from ldprl.accounting.audit.reports import Reports, chunks, draw_reports
 from ldprl.accounting.audit.scores import classifier, floating_point, likelihood_ratio
 from ldprl.accounting.profile import PrivacyProfile
 from ldprl.errors import InputError, one_of, whole_number
-from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.mechanisms.sampling import RandomSource, SeededSourceForTests
 from ldprl.shape import Array
@@ -233,8 +232,9 @@ def _attacks(
         width = int(lengths[0])
         if mechanism.log_likelihood(first.values[:1], pair.first, pair.assignment) is not None:
             attacks["likelihood"] = ScoreAttack(likelihood_ratio(mechanism, pair, width))
-        if isinstance(mechanism, CountingMechanism) and width == mechanism.layout.length:
-            counts = pair.counts(mechanism.layout)
+        layout = mechanism.counters()
+        if layout is not None and width == layout.length:
+            counts = pair.counts(layout)
             if mechanism.independent_counters:
                 differ = np.flatnonzero(counts[0] != counts[1])
                 attacks["counters"] = CounterAttack.fit(differ, first, second)

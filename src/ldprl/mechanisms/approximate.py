@@ -1,0 +1,64 @@
+"""Noise on counters that gives (ε, δ) with δ > 0: what the Gaussian and bounded noise share."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import ClassVar
+
+from ldprl.errors import InputError, positive, probability
+from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.mechanism import Constants, Guarantee, PrivacyWarning
+from ldprl.shape import Shape
+
+
+class ApproximateNoise(CountingMechanism):
+    """Additive noise that gives (ε, δ), on the integers unless the constants are the paper's."""
+
+    least_delta: ClassVar[float]
+    """Below this δ the noise cannot be chosen precisely."""
+
+    def __init__(
+        self,
+        shape: Shape,
+        epsilon: float,
+        delta: float,
+        *,
+        constants: Constants = "sound",
+        squares: bool = False,
+        resolution: int = 1,
+        policy_aware: bool | None = None,
+    ) -> None:
+        self.epsilon = positive("epsilon", epsilon)
+        self.delta = probability("delta", delta, zero=False)
+        if self.delta < self.least_delta:
+            raise InputError("delta", delta, f"δ ≥ {self.least_delta:g} for {self.name}")
+        super().__init__(
+            shape,
+            constants=constants,
+            squares=squares,
+            resolution=resolution if constants == "sound" else None,
+            policy_aware=policy_aware,
+        )
+        exact = self.delta
+        if constants == "sound":
+            self.choose_sound_noise()
+        else:
+            exact = self.choose_paper_noise()
+        self._guarantee = Guarantee(self.epsilon, exact)
+        if exact > self.delta:
+            claim = f"the paper's constants of {self.name} claim δ = {delta:g} at ε = {epsilon:g}"
+            warnings.warn(f"{claim}; the exact δ is {exact:.4g}", PrivacyWarning, stacklevel=2)
+
+    @abstractmethod
+    def choose_sound_noise(self) -> None:
+        """Choose the least noise that gives (ε, δ)."""
+
+    @abstractmethod
+    def choose_paper_noise(self) -> float:
+        """Choose the paper's noise, and return the exact δ that it gives at ε."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """(ε, δ); with ``paper`` constants δ is the exact one, not the one claimed."""
+        return self._guarantee
