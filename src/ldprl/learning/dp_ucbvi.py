@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ldprl.learning.learner import by_cell
 from ldprl.learning.private_ucb_vi import PrivateOptimist
 from ldprl.shape import FloatArray
 from ldprl.statistics import Statistics
 
 
-@dataclass(frozen=True)
-class ProjectedCounts:
+class ProjectedCounts(NamedTuple):
     """Counts that could be true ones, each within E of the truth where the laws hold.
 
     ``visits`` and ``moves`` are never below the true number of visits and departures, and the
@@ -54,21 +53,8 @@ class DPUCBVI(PrivateOptimist):
 
     def projected(self, statistics: Statistics) -> ProjectedCounts:
         """Return counts that are ≥ 0 and consistent, as near to the private ones as they can be."""
-        from ldprl.kernels.arrays import sums_of
-        from ldprl.learning.planners.dp_ucbvi import look
-
-        planner = self._optimist(statistics)
-        look(planner, sums_of(statistics))
-        found = planner.found
-        cells, rows = statistics.rewards.shape, statistics.transitions.shape
-        return ProjectedCounts(
-            found.rewards.reshape(cells),
-            found.visits.reshape(cells),
-            found.reward_error.reshape(cells),
-            found.transitions.reshape(rows),
-            found.moves.reshape(rows[:-1]),
-            found.move_error.reshape(rows[:-1]),
-        )
+        found: ProjectedCounts = self._learnt(statistics).found
+        return by_cell(found, statistics)
 
     def _optimist(self, statistics: Statistics) -> Any:
         from ldprl.learning.planners.dp_ucbvi import DPUCBVIPlanner, counts_for

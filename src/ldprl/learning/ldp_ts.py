@@ -6,13 +6,12 @@ users different draws, so that one bad draw does not cost a whole batch. No regr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ldprl.errors import whole_number
-from ldprl.learning.learner import CompiledLearner
+from ldprl.learning.learner import CompiledLearner, by_cell
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray
 from ldprl.statistics import Statistics
@@ -21,8 +20,7 @@ FORECAST_DRAWS = 4
 """Draws in a plan of a forecast, where a service takes 16."""
 
 
-@dataclass(frozen=True)
-class Belief:
+class Belief(NamedTuple):
     """Mean and standard deviation of every reward and every transition probability."""
 
     rewards: FloatArray
@@ -66,25 +64,14 @@ class LDPTS(CompiledLearner):
 
     def belief(self, statistics: Statistics) -> Belief:
         """Return mean and spread of every parameter, given the sums."""
-        from ldprl.kernels.arrays import sums_of
-        from ldprl.learning.planners.ldp_ts import look
-
-        planner = self.planner(statistics, np.random.default_rng(0))
-        look(planner, sums_of(statistics))
-        cells, rows = statistics.rewards.shape, statistics.transitions.shape
-        found = planner.belief
-        return Belief(
-            found.rewards.reshape(cells),
-            found.reward_spread.reshape(cells),
-            found.moves.reshape(rows),
-            found.move_spread.reshape(rows),
-        )
+        found: Belief = self._learnt(statistics).belief
+        return by_cell(found, statistics)
 
     def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
         """Return the compiled planner."""
         from ldprl.kernels.arrays import sizes_of
         from ldprl.kernels.generator import LANES
-        from ldprl.learning.planners.ldp_ts import Beliefs, LDPTSPlanner
+        from ldprl.learning.planners.ldp_ts import LDPTSPlanner
         from ldprl.learning.planners.optimism import values_for
         from ldprl.learning.planners.questions import asker_for
 
@@ -98,7 +85,7 @@ class LDPTS(CompiledLearner):
             sizes=sizes,
             reward_law=self._laws.rewards.numbers(),
             move_law=self._laws.transitions.numbers(),
-            belief=Beliefs(
+            belief=Belief(
                 np.zeros(sizes.cells), np.zeros(sizes.cells), np.zeros(rows), np.zeros(rows)
             ),
             widest=np.zeros(sizes.leading),

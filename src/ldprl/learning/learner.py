@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.naming import Named, built_from
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Family, Statistics
+
+_ByCell = TypeVar("_ByCell", bound=tuple[FloatArray, ...])
 
 
 class Learner(Named, ABC):
@@ -106,6 +108,23 @@ class CompiledLearner(Learner):
     def _questions(self) -> list[Any]:
         """Return the questions that a plan may ask, in the order of the mechanism."""
         return []
+
+    def _learnt(self, statistics: Statistics) -> Any:
+        """Return a planner that has learnt from the sums, without making a plan."""
+        from ldprl.kernels.arrays import sums_of
+        from ldprl.kernels.compiling import entry_of
+
+        planner = self.planner(statistics, np.random.default_rng(0))
+        entry_of(planner, "learn")(planner, sums_of(statistics))
+        return planner
+
+
+def by_cell(found: _ByCell, statistics: Statistics) -> _ByCell:
+    """Return a named tuple of arrays whose rows are cells, each of shape (models, S, A, …)."""
+    states, actions = statistics.shape.states, statistics.shape.actions
+    kind: Any = type(found)
+    shaped: _ByCell = kind(*(part.reshape(-1, states, actions, *part.shape[1:]) for part in found))
+    return shaped
 
 
 class OptimisticLearner(CompiledLearner):

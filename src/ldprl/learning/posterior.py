@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ldprl.errors import InputError
-from ldprl.learning.learner import CompiledLearner
+from ldprl.learning.learner import CompiledLearner, by_cell
 from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.statistics import Statistics
 
 
-@dataclass(frozen=True)
-class Posterior:
+class Posterior(NamedTuple):
     """Parameters of the posterior, one for each (model, s, a); α has a last axis over s'.
 
     Rewards: τ ~ Gamma(ν, rate β), mean ~ N(μ, 1/(λτ)). Transitions: Dirichlet(α).
@@ -34,8 +32,7 @@ class Posterior:
         from ldprl.learning.planners.posterior import draw, sampler_for
 
         sampler, draft = sampler_for(problem), draft_for(problem, 1)
-        parts = (self.mean, self.precision_scale, self.shape, self.rate, self.dirichlet)
-        for room, part in zip(sampler.posterior, parts, strict=True):
+        for room, part in zip(sampler.posterior, self, strict=True):
             room[...] = np.reshape(part, room.shape)
         draw(sampler, stream_of(rng), draft)
         policy: Policy = draft.policies[0].reshape(problem.horizon, problem.states)
@@ -47,19 +44,8 @@ class PosteriorLearner(CompiledLearner):
 
     def posterior(self, statistics: Statistics) -> Posterior:
         """Return the posterior given the sums."""
-        from ldprl.kernels.arrays import sums_of
-        from ldprl.learning.planners.posterior import look
-
-        planner = self.planner(statistics, np.random.default_rng(0))
-        look(planner, sums_of(statistics))
-        found, cells = planner.sampler.posterior, statistics.rewards.shape
-        return Posterior(
-            found.mean.reshape(cells),
-            found.precision_scale.reshape(cells),
-            found.shape.reshape(cells),
-            found.rate.reshape(cells),
-            found.dirichlet.reshape(statistics.transitions.shape),
-        )
+        found: Posterior = self._learnt(statistics).sampler.posterior
+        return by_cell(found, statistics)
 
     def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
         """Return the compiled planner."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
 from ldprl.kernels.compiling import entry, kernel, spliced
+from ldprl.learning.dp_ucbvi import ProjectedCounts
 from ldprl.learning.planners.errors import DEPARTURES, REWARDS, TRANSITIONS, VISITS, error_of
 from ldprl.learning.planners.optimism import single_plan
 from ldprl.shape import Array, FloatArray, Shape
@@ -17,29 +18,14 @@ _VARIANCE, _EXCESS, _SPREAD, _LATE = 2.0, 20.0, 4.0, 1000.0**2
 """The factors of the bonus, in the order of the terms in :class:`~ldprl.learning.DPUCBVI`."""
 
 
-class Counts(NamedTuple):
-    """Counts that could be true ones, each within E of the truth where the laws hold.
-
-    ``visits`` and ``moves`` are never below the true number of visits and departures, and the
-    rows of ``transitions`` sum to ``moves``: p̃ = transitions/moves is a distribution.
-    """
-
-    rewards: FloatArray
-    visits: FloatArray
-    reward_error: FloatArray
-    transitions: FloatArray
-    moves: FloatArray
-    move_error: FloatArray
-
-
-def counts_for(shape: Shape) -> Counts:
+def counts_for(shape: Shape) -> ProjectedCounts:
     """Return room for the counts of a problem."""
     sizes = sizes_of(shape)
     cells, leading = sizes.cells, sizes.leading
     rewards, visits, reward_error = np.zeros((3, cells))
     moves, move_error = np.zeros((2, leading))
     transitions = np.zeros((leading, sizes.states))
-    return Counts(rewards, visits, reward_error, transitions, moves, move_error)
+    return ProjectedCounts(rewards, visits, reward_error, transitions, moves, move_error)
 
 
 class ProjectedModel(NamedTuple):
@@ -47,7 +33,7 @@ class ProjectedModel(NamedTuple):
 
     sizes: Sizes
     iota: float
-    found: Counts
+    found: ProjectedCounts
     unsure: FloatArray
 
     def ready(self, step: int, after: FloatArray) -> None:
@@ -85,8 +71,13 @@ class DPUCBVIPlanner(NamedTuple):
     values: FloatArray
     laws: FloatArray
     log_constant: float
-    found: Counts
+    found: ProjectedCounts
     unsure: FloatArray
+
+    def learn(self, sums: Sums) -> None:
+        """Find the projected counts without making a plan."""
+        log_k = math.log(sums.users[0] + 1.0)
+        project_counts(self.sizes, self.laws, log_k, self.found, sums)
 
     def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
         """Write the optimistic policy."""
@@ -99,7 +90,9 @@ class DPUCBVIPlanner(NamedTuple):
 
 
 @spliced
-def project_counts(sizes: Sizes, laws: FloatArray, log_k: float, found: Counts, sums: Sums) -> None:
+def project_counts(
+    sizes: Sizes, laws: FloatArray, log_k: float, found: ProjectedCounts, sums: Sums
+) -> None:
     """Write counts that are ≥ 0 and consistent, as near to the private ones as they can be.
 
     All private sums are within E/4 of the truth, the projected ones therefore within E/2, and E/2
@@ -163,7 +156,7 @@ def project(counts: FloatArray, slack: float, row: FloatArray) -> None:
 
 
 @spliced
-def _find_unsure(sizes: Sizes, found: Counts, iota: float, unsure: FloatArray) -> None:
+def _find_unsure(sizes: Sizes, found: ProjectedCounts, iota: float, unsure: FloatArray) -> None:
     """Write how far V can be from V* in each state at each step, squared: at most H²."""
     states, actions, horizon = sizes.states, sizes.actions, float(sizes.horizon)
     for place in range(unsure.size):
@@ -178,13 +171,6 @@ def _find_unsure(sizes: Sizes, found: Counts, iota: float, unsure: FloatArray) -
             second = (horizon**4 * error**2 + horizon**6) * states**4 * actions**2 * iota**4
             late = _LATE * (first + second / visits**2)
             unsure[place] = min(late, horizon * horizon)
-
-
-@entry
-def look(planner: DPUCBVIPlanner, sums: Sums) -> None:
-    """Find the projected counts without making a plan."""
-    log_k = math.log(sums.users[0] + 1.0)
-    project_counts(planner.sizes, planner.laws, log_k, planner.found, sums)
 
 
 @entry

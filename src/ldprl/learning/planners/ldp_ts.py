@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ldprl.kernels.arrays import Draft, Sizes, Sums
-from ldprl.kernels.compiling import entry, kernel, spliced
+from ldprl.kernels.compiling import kernel, spliced
 from ldprl.kernels.generator import LANES, fill_normal, fill_words, next_word
 from ldprl.kernels.values import FREE, PointModel, backward
+from ldprl.learning.ldp_ts import Belief
 from ldprl.learning.planners.questions import (
     Asker,
     exploring_share,
@@ -28,15 +29,6 @@ _PRIOR_PRECISION = 4.0
 """1/variance: a mean reward or a probability is 1/2 ± 1/2 before anything is known."""
 
 
-class Beliefs(NamedTuple):
-    """Mean and standard deviation of every reward and every transition probability."""
-
-    rewards: FloatArray
-    reward_spread: FloatArray
-    moves: FloatArray
-    move_spread: FloatArray
-
-
 class LDPTSPlanner(NamedTuple):
     """LDP-TS: the laws of the noise, and room to plan in.
 
@@ -48,7 +40,7 @@ class LDPTSPlanner(NamedTuple):
     sizes: Sizes
     reward_law: FloatArray
     move_law: FloatArray
-    belief: Beliefs
+    belief: Belief
     widest: FloatArray
     rewards: FloatArray
     moves: FloatArray
@@ -61,6 +53,10 @@ class LDPTSPlanner(NamedTuple):
     lanes: Array
     words: Array
     normals: FloatArray
+
+    def learn(self, sums: Sums) -> None:
+        """Find the belief without making a plan."""
+        believe(self, sums)
 
     def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
         """Write the policies of the draws, each with the questions that promise most.
@@ -194,7 +190,7 @@ def draw_normals(lanes: Array, words: Array, normals: FloatArray, stream: Array)
 
 @kernel
 def draw_policies(
-    sizes: Sizes, belief: Beliefs, normals: FloatArray, rewards: FloatArray, moves: FloatArray,
+    sizes: Sizes, belief: Belief, normals: FloatArray, rewards: FloatArray, moves: FloatArray,
     values: FloatArray, drawn: IntArray, counts: IntArray,
 ) -> None:  # fmt: skip
     """Draw models around the means and find their policies; equal policies are counted once.
@@ -252,9 +248,3 @@ def find_needs(
             needs[0, cell] += shares[place] * spread[cell]
             if h + 1 < sizes.horizon:
                 needs[1, cell] += shares[place] * (sizes.horizon - 1 - h) * widest[cell]
-
-
-@entry
-def look(planner: LDPTSPlanner, sums: Sums) -> None:
-    """Find the belief without making a plan."""
-    believe(planner, sums)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ldprl.kernels.compiling import entry, kernel, method, spliced
 from ldprl.kernels.draws import gamma, normal
 from ldprl.kernels.values import PointModel
 from ldprl.learning.planners.optimism import single_plan, values_for
+from ldprl.learning.posterior import Posterior
 from ldprl.shape import Array, FloatArray, Shape
 
 _LEAST = 1e-8
@@ -21,24 +22,11 @@ learn = method("learn")
 """learn(planner, sums): write the posterior given the sums."""
 
 
-class Posteriors(NamedTuple):
-    """Parameters of the posterior of each cell; α has a row for each leading cell.
-
-    Rewards: τ ~ Gamma(ν, rate β), mean ~ N(μ, 1/(λτ)). Transitions: Dirichlet(α).
-    """
-
-    mean: FloatArray
-    precision_scale: FloatArray
-    shape: FloatArray
-    rate: FloatArray
-    dirichlet: FloatArray
-
-
 class Sampler(NamedTuple):
     """A posterior and room for a model drawn from it."""
 
     sizes: Sizes
-    posterior: Posteriors
+    posterior: Posterior
     rewards: FloatArray
     moves: FloatArray
     values: FloatArray
@@ -49,7 +37,7 @@ def sampler_for(shape: Shape) -> Sampler:
     sizes = sizes_of(shape)
     cells, rows = sizes.cells, (sizes.leading, sizes.states)
     mean, scale, count, rate = np.zeros((4, cells))
-    posterior = Posteriors(mean, scale, count, rate, np.zeros(rows))
+    posterior = Posterior(mean, scale, count, rate, np.zeros(rows))
     return Sampler(sizes, posterior, np.zeros(cells), np.zeros(rows), values_for(shape))
 
 
@@ -122,7 +110,7 @@ def _draw_plan(sampler: Sampler, stream: Array, draft: Draft) -> bool:
 
 @kernel
 def _draw_model(
-    posterior: Posteriors, rewards: FloatArray, moves: FloatArray, stream: Array
+    posterior: Posterior, rewards: FloatArray, moves: FloatArray, stream: Array
 ) -> None:
     for cell in range(rewards.size):
         precision = gamma(posterior.shape[cell], stream) / posterior.rate[cell]
@@ -136,12 +124,6 @@ def _draw_model(
         for target in range(moves.shape[1]):
             share = moves[cell, target] / total if total > 0 else 1 / moves.shape[1]
             moves[cell, target] = share
-
-
-@entry
-def look(planner: Any, sums: Sums) -> None:
-    """Find the posterior without making a plan."""
-    learn(planner, sums)
 
 
 @entry
