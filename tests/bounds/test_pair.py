@@ -12,7 +12,7 @@ from ldprl.assignment import Assignment, Plan
 from ldprl.bounds.alternatives import Instance
 from ldprl.bounds.information import binary_kl
 from ldprl.bounds.instance import alternatives
-from ldprl.bounds.pair import Pair, best_pair, pair_of
+from ldprl.bounds.pair import WorldPair, best_pair, pair_of
 from ldprl.catalogue import LEARNERS, build
 from ldprl.errors import InputError
 from ldprl.learning.learner import Learner
@@ -113,7 +113,7 @@ USERS = 40
 
 
 @lru_cache
-def pairs(private: bool) -> tuple[tuple[TabularMDP, Pair, float, float], ...]:
+def pairs(private: bool) -> tuple[tuple[TabularMDP, WorldPair, float, float], ...]:
     """Return 31 pairs with their bounds at 40 users and the most that these can lose."""
     rng = np.random.default_rng(31)
     worlds = [bandit(*rng.uniform(0.1, 0.9, size=arms)) for arms in (2, 2, 2, 2, 2, 2, 3, 3)]

@@ -69,7 +69,7 @@ def test_they_are_deployed(tmp_path: Path) -> None:
     edition, rng, asked = service.view.current, np.random.default_rng(0), set()
     for number in range(200):
         report_id = f"{number:032x}"
-        received = edition.answer(*edition.drawn(report_id, service.database.secret))
+        received = edition.response(*edition.drawn(report_id, service.database.secret))
         issued = Issued.from_document(json.loads(received), again)
         asked |= {question.kind for question in issued.assignment.questions}
         lived = live(MDP, issued.assignment.policy, rng)

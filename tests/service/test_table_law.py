@@ -65,7 +65,7 @@ def served(monkeypatch: pytest.MonkeyPatch, path: Path, shape: Shape, **how: Any
 def report_of(service: Service, report_id: str, rng: np.random.Generator) -> dict[str, Any]:
     """Live one user's life from the bytes that the service hands out."""
     edition, deployment = service.view.current, service.deployment
-    received = edition.answer(*edition.drawn(report_id, service.database.secret))
+    received = edition.response(*edition.drawn(report_id, service.database.secret))
     issued = Issued.from_document(json.loads(received), deployment)
     policy, shape = issued.assignment.policy, deployment.shape
     states = rng.integers(shape.states, size=shape.horizon).tolist()
@@ -123,7 +123,7 @@ def test_a_user_gets_the_table_or_the_law_whichever_is_shorter(
     service = served(monkeypatch, tmp_path, shape, in_groups=form == "law")
     edition = service.view.current
     index, number = edition.drawn("0" * 32, service.database.secret)
-    document = json.loads(edition.answer(index, number))
+    document = json.loads(edition.response(index, number))
     assert document["table"] == number
     assert ("policy" in document, "law" in document) == (form == "policy", form == "law")
     law = edition.plan[index].law

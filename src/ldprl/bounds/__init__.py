@@ -15,7 +15,7 @@ from ldprl.bounds.lower import (
     regret_lower_bound_jdp,
     regret_lower_bound_ldp,
 )
-from ldprl.bounds.pair import Pair, best_pair, pair_of
+from ldprl.bounds.pair import WorldPair, best_pair, pair_of
 from ldprl.bounds.shuffle import (
     CentralGuarantee,
     changed_bits,
@@ -33,9 +33,9 @@ __all__ = [
     "GuardedBound",
     "Instance",
     "InstanceBound",
-    "Pair",
     "TableRow",
     "UpperBound",
+    "WorldPair",
     "alternatives",
     "best_pair",
     "changed_bits",

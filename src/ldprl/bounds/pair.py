@@ -26,13 +26,13 @@ _THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A world and its neighbour, and the four numbers that their regrets hang together by.
+class WorldPair:
+    """A world and its neighbour, and the four numbers that relate their regrets.
 
     Attributes
     ----------
     alternative
-        What is different in the neighbour, told by the world's own visits.
+        What is different in the neighbour, in terms of the world's own visits.
     neighbour
         The neighbour. Its rewards are Bernoulli; where the world's are fixed numbers other than 0
         and 1, it has the right means only.
@@ -103,7 +103,7 @@ class Pair:
         return low
 
 
-def pair_of(instance: Instance, alternative: Alternative) -> Pair:
+def pair_of(instance: Instance, alternative: Alternative) -> WorldPair:
     """Work out the four numbers of a pair, each rounded to the safe side."""
     return _finish(instance, alternative, *_here(instance, alternative.row))
 
@@ -124,7 +124,7 @@ def cost_per_visit(instance: Instance, row: Row) -> float:
     return cost
 
 
-def _finish(instance: Instance, alternative: Alternative, cost: float, visited: float) -> Pair:
+def _finish(instance: Instance, alternative: Alternative, cost: float, visited: float) -> WorldPair:
     neighbour = _neighbour(instance, alternative)
     other = Instance(neighbour)
     mask = alternative.row.mask(instance.gaps.shape)
@@ -134,19 +134,19 @@ def _finish(instance: Instance, alternative: Alternative, cost: float, visited: 
     pays = _bisect(lambda price: _stopped(other, mask, best - price) > without, horizon)
     # The price at which visits stop to pay lies above what was found by less than this.
     slope = pays + horizon * 2.0**-_HALVINGS
-    return Pair(alternative, neighbour, cost, visited, other.value - without, slope)
+    return WorldPair(alternative, neighbour, cost, visited, other.value - without, slope)
 
 
 def best_pair(
     instance: Instance, found: list[Alternative], epsilon: float | None, episodes: int
-) -> tuple[float, Pair] | None:
+) -> tuple[float, WorldPair] | None:
     """Return the largest pair bound that a search finds, with its pair, or None without any.
 
     In every row the change that is hardest to see is made larger step by step: a larger change is
     seen sooner, but missing it costs more. Any pair gives a valid bound.
     """
     hardest = hardest_by_row(found, epsilon)
-    best: tuple[float, Pair] | None = None
+    best: tuple[float, WorldPair] | None = None
     looked: list[tuple[float, Alternative]] = []
     for one in hardest.values():
         bound, pair = _largest(instance, one, epsilon, episodes, _FIRST_LOOK)
@@ -160,7 +160,7 @@ def best_pair(
 
 def _largest(
     instance: Instance, one: Alternative, epsilon: float | None, episodes: int, sizes: int
-) -> tuple[float, Pair]:
+) -> tuple[float, WorldPair]:
     pairs, here = [], _here(instance, one.row)
     for share in np.geomspace(one.share, 1.0, sizes + 2)[1:-1]:
         after = one.before + share * (1 - one.before)

@@ -8,7 +8,7 @@ from ldprl.cli.show import number, show_line, show_table
 from ldprl.errors import positive
 
 if TYPE_CHECKING:
-    from ldprl.bounds import Alternative, Instance, Pair
+    from ldprl.bounds import Alternative, Instance, WorldPair
     from ldprl.mdp.tabular import TabularMDP
 
 CLASS = (
@@ -56,7 +56,7 @@ def _pair(
     return {"regret": regret, **_change(pair)}
 
 
-def _change(pair: Pair) -> dict[str, Any]:
+def _change(pair: WorldPair) -> dict[str, Any]:
     one = pair.alternative
     return {
         "what": one.row.what,

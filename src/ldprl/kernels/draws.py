@@ -122,7 +122,8 @@ def _less_than_half(trials: float, p: float, stream: Array) -> float:
 def _transformed_rejection(trials: float, p: float, stream: Array) -> float:
     """BTRS of Hörmann (1993) for p ≤ ½ and trials·p ≥ 10."""
     mean = trials * p
-    spread = math.sqrt(mean * (1 - p))
+    variance = mean * (1 - p)
+    spread = math.sqrt(variance)
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * p
     quick = 0.92 - 4.2 / b
@@ -134,11 +135,34 @@ def _transformed_rejection(trials: float, p: float, stream: Array) -> float:
             continue
         if side >= 0.07 and v <= quick:
             return count
-        alpha = (2.83 + 5.1 / b) * spread
-        mode = math.floor((trials + 1) * p)
-        height = log_binomial(count, trials, p) - log_binomial(mode, trials, p)
-        if math.log(v * alpha / (a / (side * side) + b)) <= height:
+        v *= (2.83 + 5.1 / b) * spread / (a / (side * side) + b)
+        if _is_below(v, count, math.floor((trials + 1) * p), trials, p, variance):
             return count
+
+
+@kernel
+def _is_below(
+    v: float, count: float, mode: float, trials: float, p: float, variance: float
+) -> bool:
+    """Return whether v ≤ P(count)/P(mode): by the ratios of neighbours, by a squeeze, or exactly.
+
+    The squeeze (Kachitvichyanukul & Schmeiser 1988) holds for distances from 20 to variance/2 − 1
+    and decides nearly always.
+    """
+    gap = abs(count - mode)
+    if gap <= 20:
+        ratio, odds = 1.0, p / (1 - p)
+        low, high = min(count, mode), max(count, mode)
+        for i in range(int(gap)):
+            ratio *= odds * (trials - low - i) / (low + i + 1)
+        return v <= ratio if count == high else v * ratio <= 1
+    height = math.log(v)
+    if gap < variance / 2 - 1:
+        middle = -gap * gap / (2 * variance)
+        slack = gap / variance * ((gap * (gap / 3 + 0.625) + 1 / 6) / variance + 0.5)
+        if abs(height - middle) > slack:
+            return height < middle
+    return height <= log_binomial(count, trials, p) - log_binomial(mode, trials, p)
 
 
 @kernel

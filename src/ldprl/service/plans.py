@@ -26,7 +26,7 @@ _PADDING = 64
 
 @dataclass(frozen=True, eq=False)
 class Edition:
-    """A version of the policy as the request path needs it, with its answers ready.
+    """A version of the policy as the request path needs it, with its responses ready.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Edition:
         What a report under each assignment may hold.
     bounds
         Cumulated shares, in units of 2⁻⁶⁴.
-    answers
+    ready
         Each assignment as a user receives it, in JSON; with a law, the law instead of a table.
     whole
         The public plan, in JSON.
@@ -51,7 +51,7 @@ class Edition:
     plan: Plan
     alphabets: tuple[Alphabet, ...]
     bounds: tuple[int, ...]
-    answers: tuple[bytes, ...]
+    ready: tuple[bytes, ...]
     whole: bytes
     deployment: Deployment
 
@@ -76,9 +76,9 @@ class Edition:
         law = self.plan[index].law
         return table is None if law is None else table is not None and 0 <= table < law.count
 
-    def answer(self, index: int, table: int | None) -> bytes:
+    def response(self, index: int, table: int | None) -> bytes:
         """Return what a user receives: the table or the law, whichever is shorter."""
-        ready = self.answers[index]
+        ready = self.ready[index]
         if table is None:
             return ready
         issued = Issued(self.deployment.digest, self.version, index, self.plan[index], table)
@@ -114,7 +114,7 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
         plan=plan,
         alphabets=alphabets(plan, deployment),
         bounds=tuple(int(share * 2**64) for share in cumulated),
-        answers=tuple(json.dumps(part).encode() for part in parts),
+        ready=tuple(json.dumps(part).encode() for part in parts),
         whole=json.dumps(whole).encode(),
         deployment=deployment,
     )

@@ -69,7 +69,7 @@ class Routes:
         if self._service.crowds is not None:
             return problem(422, "relay-only", "an id here and in a report would tell who sent it")
         return json_response(
-            current.answer(*current.drawn(report_id, self._service.database.secret))
+            current.response(*current.drawn(report_id, self._service.database.secret))
         )
 
     async def assignment(self, request: Request) -> Response:
@@ -80,9 +80,9 @@ class Routes:
         found = view.open.get(version)
         if found is None and 0 < version < view.first_open:
             found = await asyncio.to_thread(self._expired, version)
-        if found is None or not 0 <= index < len(found.answers):
+        if found is None or not 0 <= index < len(found.ready):
             return problem(404, "not-found", "no such assignment")
-        return json_response(found.answers[index], cache=_FOR_EVER)
+        return json_response(found.ready[index], cache=_FOR_EVER)
 
     def _expired(self, version: int) -> Edition:
         """Return a version that is no longer open; built in a thread, one at a time."""
