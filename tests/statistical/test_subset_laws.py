@@ -12,7 +12,8 @@ import pytest
 from scipy import stats
 
 from ldprl import TabularMDP
-from ldprl.kernels.subsets import hypergeometric, subset_tally, tally_of_law
+from ldprl.kernels.hypergeometric import hypergeometric
+from ldprl.kernels.subsets import room_for, subset_tally, tally_of_law
 from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
 from ldprl.questions.joint import Joint
@@ -110,8 +111,8 @@ def test_a_batch_of_users_whose_items_have_a_law(size: int, users: int) -> None:
     streams = rng.integers(0, 2**64, (2, 4), dtype=np.uint64)
     keep = float(oracle.keep)
     found, other = np.zeros((repeats, 7)), np.zeros((repeats, 7))
-    _law_tallies(law, float(users), size, keep, np.zeros(21), streams, found)
-    _law_tallies(law[::-1].copy(), float(users), size, keep, np.zeros(21), streams, other)
+    _law_tallies(law, float(users), size, keep, room_for(7, size), streams, found)
+    _law_tallies(law[::-1].copy(), float(users), size, keep, room_for(7, size), streams, other)
     held = rng.multinomial(users, law, repeats)
     source = SeededSourceForTests(size)
     single = np.zeros((repeats, 7), dtype=np.int64)
@@ -122,6 +123,53 @@ def test_a_batch_of_users_whose_items_have_a_law(size: int, users: int) -> None:
     assert np.all(found.sum(axis=1) == users * size)
     assert all_and_pairs(found, single) > TYPE_I
     assert all_and_pairs(other, single) < TYPE_I
+
+
+MANY = 200
+"""Items enough to be walked in blocks of 48."""
+WALKED = 1500.0
+"""Users enough to be walked through them, rather than drawn one by one."""
+
+
+def some_columns(tallies: Array) -> Array:
+    """Return the sums over each block and over part of one, and single items beside the edges."""
+    sums = [tallies[:, i : i + 48].sum(axis=1) for i in range(0, MANY, 48)]
+    single = [tallies[:, i] for i in (0, 47, 48, 100, MANY - 1)]
+    return np.stack([*sums, tallies[:, :20].sum(axis=1), *single], axis=1)
+
+
+def test_many_items_are_walked_in_blocks() -> None:
+    """Two-sample χ² on cells and pairs, type-I error 1e-6; independent binomials are rejected."""
+    oracle, repeats, rng = oracle_of(MANY, 12), 1_500, np.random.default_rng(0)
+    items = rng.multinomial(30, [0.3 if item in (47, 48) else 0.4 / 198 for item in range(MANY)])
+    keep, chance = float(oracle.keep), float(oracle.chance)
+    batch = np.array([subset_tally(items, 12, keep, rng) for _ in range(repeats)])
+    assert np.all(batch.sum(axis=1) == 30 * 12)
+    single = some_columns(one_by_one(oracle, items, repeats, seed=0))
+    assert all_and_pairs(some_columns(batch), single) > TYPE_I
+    cells = (repeats, MANY)
+    mutant = rng.binomial(items, keep, cells) + rng.binomial(30 - items, chance, cells)
+    assert all_and_pairs(some_columns(mutant), single) < TYPE_I
+
+
+def test_users_whose_items_have_a_law_in_blocks() -> None:
+    """Against the same users in groups so small that each is drawn on his own; as above.
+
+    A law whose second block comes first is rejected.
+    """
+    oracle, repeats, rng = oracle_of(MANY, 12, "4"), 1_500, np.random.default_rng(1)
+    law = rng.dirichlet(np.full(MANY, 0.3))
+    streams, room = rng.integers(0, 2**64, (2, 4), dtype=np.uint64), room_for(MANY, 12)
+    keep, groups = float(oracle.keep), 15
+    batch, other = np.zeros((repeats, MANY)), np.zeros((repeats, MANY))
+    single = np.zeros((repeats * groups, MANY))
+    _law_tallies(law, WALKED, 12, keep, room, streams, batch)
+    _law_tallies(np.roll(law, -48), WALKED, 12, keep, room, streams, other)
+    _law_tallies(law, WALKED / groups, 12, keep, room, streams, single)
+    assert np.all(batch.sum(axis=1) == WALKED * 12)
+    reference = some_columns(single.reshape(repeats, groups, MANY).sum(axis=1))
+    assert all_and_pairs(some_columns(batch), reference) > TYPE_I
+    assert all_and_pairs(some_columns(other), reference) < TYPE_I
 
 
 @jit

@@ -10,7 +10,8 @@ import numpy as np
 from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
 from ldprl.kernels.compiling import kernel, method
 from ldprl.kernels.draws import binomial
-from ldprl.kernels.subsets import hypergeometric, tally_of_items, tally_of_law
+from ldprl.kernels.hypergeometric import hypergeometric
+from ldprl.kernels.subsets import room_for, tally_of_items, tally_of_law
 from ldprl.kernels.tables import hazards
 from ldprl.kernels.values import PointModel
 from ldprl.mechanisms.subset import SubsetOracle
@@ -262,7 +263,7 @@ def asking_channel(
         hazards=hazards(shares),
     )
     even, law, tally = np.ones(shape.states), np.zeros(most), np.zeros(most)
-    room, sizes = np.zeros(max(most, 3 * (largest + 1))), sizes_of(shape)
+    room, sizes = room_for(most, largest), sizes_of(shape)
     if following.shape[1] == 1:
         return AskingChannel(sizes, table, even, law, tally, room, np.zeros(shape.states))
     places = shape.horizon * shape.states
