@@ -149,7 +149,7 @@ def _is_below(
     The squeeze (Kachitvichyanukul & Schmeiser 1988) holds for distances from 20 to variance/2 − 1
     and decides nearly always.
     """
-    gap = abs(count - mode)
+    gap = float(abs(count - mode))
     if gap <= 20:
         ratio, odds = 1.0, p / (1 - p)
         low, high = min(count, mode), max(count, mode)
