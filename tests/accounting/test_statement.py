@@ -13,6 +13,7 @@ import pytest
 from ldprl import Gaussian, InputError, Laplace, NoPrivacy, PrivacyWarning, Shape
 from ldprl.accounting.loss import gaussian_delta
 from ldprl.accounting.profile import PrivacyProfile
+from ldprl.accounting.shuffling import central_delta
 from ldprl.accounting.statement import privacy_statement
 from ldprl.accounting.words import at_most_sure, chance, odds, paragraph
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
@@ -49,7 +50,7 @@ def test_numbers_are_those_of_the_mechanism_as_built(name: str, constants: Const
     found = json.loads(json.dumps(privacy_statement(mechanism, [2]).to_dict(), allow_nan=False))
     assert list(found) == [
         "version", "mechanism", "holds", "claimed", "per_report", "report", "returning_user",
-        "public", "not_protected", "simulation_only",
+        "public", "not_protected", "simulation_only", "crowd",
     ]  # fmt: skip
     given = mechanism.guarantee
     epsilon = given.epsilon if math.isfinite(given.epsilon) else None
@@ -108,6 +109,29 @@ def test_what_delta_means() -> None:
     text = words_of(Gaussian(SHAPE, 1.0, 1e-5))
     assert "with ε = 1 and δ = 1e-05." in text
     assert "With a chance of at most δ, 1 in 100,000, this limit can fail" in text
+
+
+def test_a_bit_of_the_return_in_words() -> None:
+    """At ε = 2 the bit is turned around with probability 1/(e² + 1) = 0.119, 1 in 8.39."""
+    text = words_of(build("return-bits", 2.0))
+    assert "What you send is a single yes or no" in text
+    assert "Your device lies about it with a chance of 1 in 8, and only" in text
+
+
+def test_both_promises_behind_a_relay() -> None:
+    """As the page on shuffling has it: ε₀ = 6.7 and 25 states in a crowd of 10⁵ have 0.638."""
+    mechanism = build_mechanism("subset-selection", Shape(25, 4, 10), 6.7)
+    found = privacy_statement(mechanism, [], 10**5)
+    text = " ".join(found.to_text().split())
+    assert "Even if relay and service work together, all of the above holds, with ε₀ = 6.7" in text
+    assert "among at least 100,000, and seeing all of them" in text
+    assert "a factor of 1.89 (ε = 0.638" in text
+    assert "a chance of 1 in 100,000,000 (δ = 1e-08)" in text
+    crowd = found.to_dict()["crowd"]
+    assert (crowd["crowd"], crowd["delta"]) == (10**5, 1e-8)
+    assert central_delta(mechanism.blankets(), 10**5, crowd["epsilon"]) <= 1e-8
+    with pytest.raises(InputError, match="for a crowd"):
+        privacy_statement(Gaussian(SHAPE, 1.0, 1e-5), [], 100)
 
 
 def test_weak_privacy_is_called_weak() -> None:

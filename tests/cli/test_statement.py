@@ -21,6 +21,10 @@ def test_statement_in_words_and_numbers(run: Run) -> None:
     found = run(f"{LINE} --json --reports 4,9").json
     assert found["per_report"] == {"epsilon": 1.0, "delta": 0.0}
     assert [row["reports"] for row in found["returning_user"]] == [4, 9]
+    assert found["crowd"] is None
+    mixed = run(f"{LINE} --json --crowd 1e4 --delta 1e-6").json["crowd"]
+    assert (mixed["crowd"], mixed["delta"]) == (10**4, 1e-6)
+    assert mixed["epsilon"] < 0.1
 
 
 def test_statement_of_a_claim_that_fails(run: Run) -> None:
@@ -38,6 +42,7 @@ def test_statement_of_a_claim_that_fails(run: Run) -> None:
         ("--mechanism laplas", "did you mean 'laplace'?"),
         ("--epsilon 0", "epsilon = 0.0"),
         ("--states 0", "states = '0'"),
+        ("--crowd 1", "crowd = '1'"),
     ],
 )
 def test_statement_refuses(run: Run, more: str, words: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ldprl.accounting.composition import (
@@ -14,6 +14,7 @@ from ldprl.accounting.composition import (
     composed_epsilon,
     spent_together,
 )
+from ldprl.accounting.shuffling import central_epsilon
 from ldprl.accounting.words import at_most_sure, bullets, chance, odds, paragraph
 from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
@@ -21,6 +22,16 @@ from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 _VERSION = 1
 _SMALL_DELTA = 1e-6
 _LARGEST_EPSILON = math.log(1e9)
+USUAL_CROWD_DELTA = 1e-8
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """What a report has in a crowd of at least ``crowd`` reports that a relay mixes."""
+
+    crowd: int
+    epsilon: float
+    delta: float
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,7 @@ class PrivacyStatement:
     returning: tuple[Spent, ...]
     question: bool
     simulation_only: bool
+    mixed: Mixed | None = None
 
     @property
     def holds(self) -> bool:
@@ -98,6 +110,7 @@ class PrivacyStatement:
             "public": self.public,
             "not_protected": self.not_protected,
             "simulation_only": self.simulation_only,
+            "crowd": None if self.mixed is None else asdict(self.mixed),
         }
 
     def to_text(self) -> str:
@@ -107,6 +120,8 @@ class PrivacyStatement:
             parts.append(paragraph(self.report))
         if self.private:
             parts.append(paragraph(self._meaning()))
+        if self.mixed is not None:
+            parts.append(paragraph(self._promises(self.mixed)))
         if self.returning:
             head = (
                 "If you report more than once, all reports together can change the odds by at most:"
@@ -157,6 +172,17 @@ class PrivacyStatement:
             " there, and anybody who gets hold of your report later."
         )
 
+    def _promises(self, mixed: Mixed) -> str:
+        return (
+            "Between you and the service stands a relay, so you have two promises. Even if relay"
+            f" and service work together, all of the above holds, with ε₀ = {self.given.epsilon:g}."
+            " As long as they do not, nobody can tell which report is yours among at least"
+            f" {mixed.crowd:,}, and seeing all of them changes the odds by at most a factor of"
+            f" {odds(mixed.epsilon)} (ε = {mixed.epsilon:.4g}), except with a chance of"
+            f" {chance(mixed.delta)} (δ = {mixed.delta:g}). If fewer than {mixed.crowd:,} people"
+            " report in time, your report is destroyed unread."
+        )
+
     def _method(self) -> str:
         of = self.parameters
         each = ", each step with a model of its own" if of["step_dependent"] else ""
@@ -171,7 +197,10 @@ class PrivacyStatement:
 
 
 def privacy_statement(
-    mechanism: Mechanism, reports: Sequence[int] = (2, 10, 100)
+    mechanism: Mechanism,
+    reports: Sequence[int] = (2, 10, 100),
+    crowd: int | None = None,
+    crowd_delta: float = USUAL_CROWD_DELTA,
 ) -> PrivacyStatement:
     """Return the privacy statement of a deployment that uses ``mechanism``.
 
@@ -183,6 +212,8 @@ def privacy_statement(
     reports
         Say what a user who returns so many times has spent: by adding up, and by composing the
         privacy losses at the δ of one report, or at 10⁻⁶ if that is smaller.
+    crowd, crowd_delta
+        How many reports a relay mixes at least, and at which δ to say what that adds.
     """
     for index, count in enumerate(reports):
         whole_number(f"reports[{index}]", count, 1)
@@ -192,6 +223,12 @@ def privacy_statement(
         asked = getattr(mechanism, "epsilon", given.epsilon), getattr(mechanism, "delta", 0.0)
         claimed = Guarantee(*asked)
     private = math.isfinite(given.epsilon) and given.delta < 1
+    mixed = None
+    if crowd is not None:
+        central = central_epsilon(
+            mechanism.blankets(), whole_number("crowd", crowd, 2), crowd_delta
+        )
+        mixed = Mixed(crowd, central, crowd_delta)
     return PrivacyStatement(
         name=mechanism.name,
         summary=mechanism.summary,
@@ -209,6 +246,7 @@ def privacy_statement(
         returning=tuple(_spent(mechanism, count) for count in reports) if private else (),
         question=bool(mechanism.questions()),
         simulation_only=mechanism.constants == "paper" and mechanism.resolution is None,
+        mixed=mixed,
     )
 
 

@@ -33,13 +33,22 @@ def statement(
     reports: Annotated[
         str, typer.Option(metavar="N,…", help="Say what a user who reports so often has spent.")
     ] = "2,10,100",
+    crowd: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="State also what a relay adds that mixes at least N reports; --delta is then the"
+            " crowd's, 1e-8 unless given.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """State in plain words the privacy of users, as the code gives it.
 
     What one report gives away at most, what several do, what is public and what is not protected.
     """
-    from ldprl.accounting.statement import privacy_statement
+    from ldprl.accounting.shuffling import MOST_USERS
+    from ldprl.accounting.statement import USUAL_CROWD_DELTA, privacy_statement
     from ldprl.mechanisms.catalogue import build_mechanism
     from ldprl.shape import Shape
 
@@ -56,7 +65,8 @@ def statement(
         constants=cast("Constants", constants),
     )
     times = [count("reports", number, at_most=10**4) for number in reports.split(",")]
-    found = privacy_statement(built, times)
+    mixed = None if crowd is None else count("crowd", crowd, at_least=2, at_most=MOST_USERS)
+    found = privacy_statement(built, times, mixed, decimal("delta", delta) or USUAL_CROWD_DELTA)
     if as_json:
         show_json(found.to_dict())
     else:
