@@ -86,18 +86,10 @@ how): nothing here is advice.</p>
 def _choice(found: Findings) -> str:
     advice, needed = found.advice, found.epsilon_needed
     target = advice["target_loss"]
-    rows = [
-        (row["learner"], row["mechanism"], [one["loss"] for one in row["forecasts"]], needs)
-        for row in advice["pairs"]
-        for needs in [row["epsilon_needed"]]
-    ]
-    rows.sort(key=lambda row: (row[:2] != found.pair, row[3] or 1e9, row[2][-1]))
-    heads = "".join(f"<th>ε = {level:g}</th>" for level in advice["epsilons"])
     body = "".join(
-        f"<tr{_chosen(row[:2] == found.pair)}><td>{row[0]}, {row[1]}</td>"
-        + "".join(f"<td>{loss:.2f}</td>" for loss in row[2])
-        + f"<td>{'–' if row[3] is None else f'{row[3]:g}'}</td></tr>\n"
-        for row in rows[:6]
+        f"<tr{_chosen(row['epsilon'] == needed)}><td>{row['epsilon']:g}</td>"
+        f"<td>{row['loss']:.2f}{_error(row)}</td><td>{row['fitted_loss']:.2f}</td></tr>\n"
+        for row in advice["near"]
     )
     if needed is None:
         why = f"No ε that it tried is enough; the most that is allowed is {found.epsilon:g}."
@@ -112,9 +104,9 @@ and asks nobody for more than ε = {found.most_epsilon:g}. <code>ldprl advise</c
 world with {found.users:,} users. {why} A report can then shift the odds between any two courses of
 events by a factor of {exp(found.epsilon):.0f} at most. Learner and mechanism are {found.pair[0]}
 and {found.pair[1]}: a confidence set that is proved, and ε without a δ.</p>
-<table class="numbers"><caption>Forecast policy loss after {found.users:,} users, six best pairs;
-the last column is the ε that the target takes</caption>
-<tr><th>learner, mechanism</th>{heads}<th>needed</th></tr>
+<table class="numbers"><caption>Forecast policy loss after {found.users:,} users: mean over runs ±
+standard error, and the nearest losses that fall with ε</caption>
+<tr><th>ε</th><th>simulated</th><th>fitted</th></tr>
 {body}</table>
 {_picture(found.advice_picture, "Forecasts of ldprl advise", "png")}
 <p>In its own words: {escape(advice["recommendation"]["sentence"])} What would change it:</p>
@@ -180,26 +172,21 @@ def _remaining(found: Findings) -> str:
     half = float(np.interp(users / 2, crowd["checkpoints"], crowd["regret"]))
     later = (crowd["regret"][-1] - half) / (users / 2)
     measured = seen.policy_loss(seen.best_value - later)
-    forecast = _forecast(found)
-    spread = f"{min(forecast['loss_each_run']):.2f} to {max(forecast['loss_each_run']):.2f}"
+    forecast = min(found.advice["near"], key=lambda one: abs(one["epsilon"] - found.epsilon))
+    ahead = found.advice["later"]
     return f"""<p>What remains: the learnt policy differs from the best in {differ} of
 {seen.best.size} decisions, which costs {loss:.3f} goals a household. The plan in force, which also
 asks about what is not settled, loses {seen.plan_losses[-1]:.3f}; while they taught the service, the
 {users:,} households lost {mean:.2f} goals each on average.</p>
 <p>Was the forecast right? At ε = {forecast["epsilon"]:g} <code>ldprl advise</code> expected a
-policy loss of {forecast["loss"]:.2f} ({spread}) for the later half of the households; theirs was
-{measured:.2f}. With ten times the users it expects
-{forecast["loss_after_10_times_the_users"]:.2f}.</p>
+policy loss of {forecast["loss"]:.2f}{_error(forecast)} for the later half of the households; theirs
+was {measured:.2f}. With {ahead["users"]:,} users it expects {ahead["loss"]:.2f}.</p>
 """
 
 
-def _forecast(found: Findings) -> dict[str, Any]:
-    """Return the forecast for the pair in use, at the simulated ε nearest to the one in use."""
-    known = [*found.advice["pairs"], found.advice["recommendation"]]
-    ours = [row for row in known if (row["learner"], row["mechanism"]) == found.pair]
-    # The recommendation is itself a forecast, made at exactly the ε that it recommends.
-    forecasts = [one for row in ours for one in row.get("forecasts", [row])]
-    return min(forecasts, key=lambda one: abs(one["epsilon"] - found.epsilon))
+def _error(forecast: dict[str, Any]) -> str:
+    error = forecast["standard_error"]
+    return "" if error is None else f" ± {error:.2f}"
 
 
 def _policy(seen: Comparison) -> str:

@@ -61,7 +61,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
     for option, default, meaning in (
         ("--users", 50_000, "simulated households"),
-        ("--advice-runs", 3, "runs of each forecast"),
+        ("--advice-runs", 30, "runs of each forecast"),
         ("--audit-samples", 50_000, "reports of each of two users to attack"),
     ):
         parser.add_argument(
@@ -79,6 +79,7 @@ def run(options: argparse.Namespace, out: Path, folder: Path) -> Findings:
         ldprl(
             *("advise", "--mdp", folder / "world.json", "--users", users),
             *("--target-loss", TARGET_LOSS, "--runs", options.advice_runs),
+            *("--learner", PAIR[0], "--mechanism", PAIR[1]),
             *("--plot", folder / "advice.png", "--json"),
         )
     )
@@ -116,8 +117,8 @@ def run(options: argparse.Namespace, out: Path, folder: Path) -> Findings:
 
 def chosen_epsilon(advice: dict[str, Any]) -> tuple[float | None, float]:
     """Return the ε that the target takes (None: more than was tried), and the one to deploy."""
-    rows = {(row["learner"], row["mechanism"]): row for row in advice["pairs"]}
-    needed: float | None = rows[PAIR]["epsilon_needed"]
+    found = advice["recommendation"]
+    needed = found["epsilon"] if found["reaches_target"] else None
     return needed, MOST_EPSILON if needed is None else min(needed, MOST_EPSILON)
 
 

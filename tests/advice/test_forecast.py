@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Trial, forecasts_of
-from ldprl.advice.pairs import OPEN, PAIRS, PREFERRED, Pair
-from ldprl.advice.scenarios import Scenario, given_scenario, plausible_scenarios
+from ldprl.advice.forecast import Forecast, Forecaster, Trial, standard_error
+from ldprl.advice.pairs import OPEN, PAIRS, Pair, pair_of, preferred
+from ldprl.advice.scenarios import given_scenario
 from ldprl.catalogue import LEARNERS
-from ldprl.mdp import random_mdp
+from ldprl.errors import InputError
+from ldprl.mdp import TabularMDP, random_mdp
 from ldprl.mdp.evaluation import policy_values
 from ldprl.mechanisms.bounded_noise import BoundedNoise
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.shape import Shape
 
-WORLD = given_scenario(random_mdp(2, 2, 2, seed=3))
+MDP = random_mdp(2, 2, 2, seed=3)
+WORLD = given_scenario(MDP)
+EVI = Pair("ldp-evi", "subset-selection")
 POINTS = np.array([1, 10, 100, 1000])
 
 
-def forecast(*rows: list[float], epsilon: float = 1.0) -> Forecast:
-    return Forecast(PREFERRED, epsilon, POINTS, np.array(rows))
+def forecaster(problem: Shape | TabularMDP = MDP, **changed: Any) -> Forecaster:
+    usual = {"delta": 1e-6, "least": 1, "runs": 1, "seed": 0, "workers": 1, "progress": None}
+    return Forecaster(problem, **usual | changed)
 
 
 def test_pairs_are_of_the_catalogue_private_and_free_of_central_trust() -> None:
@@ -47,10 +52,8 @@ def test_bounded_noise_is_left_out_for_its_variance(epsilon: float) -> None:
 
 def test_before_the_second_plan_the_loss_is_that_of_the_first_policy() -> None:
     """The first plan of the optimist knows nothing: its loss can be computed by hand."""
-    trial = Trial(OPEN, None, 1e-6, 1000, 0, WORLD)
-    (found,) = forecasts_of([trial], 1, None)
-    simulation = trial.compute()
-    first = simulation.checkpoints <= 1000 // FIRST_PLAN
+    (found,) = forecaster(least=10)([(OPEN, None)], 1000, 1)
+    first = found.points <= 10
     assert first.sum() > 3
     losses = found.losses[0, first]
     assert np.ptp(losses) < 1e-9
@@ -65,58 +68,84 @@ def test_before_the_second_plan_the_loss_is_that_of_the_first_policy() -> None:
 
 def test_losses_add_up_to_the_regret() -> None:
     """Users k/2 to k, k/4 to k/2, …: the halves of the users make up all of them."""
-    trial = Trial(PREFERRED, 2.0, 1e-6, 10**4, 1, WORLD)
-    (found,) = forecasts_of([trial], 1, None)
-    regret = trial.compute().curves[0, -1]
+    (found,) = forecaster()([(EVI, 2.0)], 10**4, 1)
+    run = Trial(EVI, 2.0, 1e-6, 10**4, 1, _chance(0), WORLD).compute()
     total, users = 0.0, float(found.points[-1])
     while users > 1e-3:
-        total += np.interp(users, found.points, found.losses[0]) * users / 2 * WORLD.worth
+        total += np.interp(users, found.points, found.losses[0]) * users / 2
         users /= 2
     # Between checkpoints, a twentieth of a decade apart, losses are interpolated.
-    assert total == pytest.approx(regret, rel=0.05)
+    assert total == pytest.approx(run.regret[-1], rel=0.05)
+    assert found.totals[0, -1] == pytest.approx(run.regret[-1] / 10**4)
 
 
-def test_users_needed_is_where_the_loss_falls_and_stays_below() -> None:
-    one = forecast([0.9, 0.05, 0.5, 0.1], [0.9, 0.05, 0.0, 0.0])
-    assert one.users_needed_each(0.1) == [1000, 10]
-    assert one.users_needed(0.25) == 10
-    assert one.users_needed(0.04) == math.inf
-    assert one.users_needed(0.95) == 1
-    assert one.loss(100) == 0.25
-    assert one.loss(50) == 0.25  # the next checkpoint
+def _chance(seed: int) -> int:
+    return int(np.random.SeedSequence(seed).generate_state(1)[0])
 
 
-def test_a_forecast_looks_further_than_was_asked() -> None:
-    (found,) = forecasts_of([Trial(PREFERRED, 1.0, 1e-6, 500, 0, WORLD)], 1, None)
-    assert found.points[-1] == 500 * AHEAD
+def test_means_and_standard_errors() -> None:
+    rows = np.array([[0.9, 0.5, 0.2, 0.1], [0.9, 0.7, 0.4, 0.3]])
+    one = Forecast(EVI, 1.0, POINTS, rows, rows, rows[:, -1])
+    assert one.loss(100) == pytest.approx(0.3)
+    assert one.loss(50) == pytest.approx(0.3)  # the next checkpoint
+    assert one.loss(10**6) == pytest.approx(0.2)  # the last one
+    assert one.error[-1] == pytest.approx(0.1)
+    assert standard_error(np.array([0.2])) == math.inf
 
 
-def test_without_privacy_the_best_policy_is_found() -> None:
-    (found,) = forecasts_of([Trial(OPEN, None, 1e-6, 10**5, 0, WORLD)], 1, None)
+def test_without_privacy_the_best_policy_is_found_and_handed_over() -> None:
+    (found,) = forecaster()([(OPEN, None)], 10**5, 1)
     assert found.loss(10**5) < 0.01
+    assert found.handed.tolist() == pytest.approx([0.0], abs=1e-9)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
 def test_every_pair_can_be_simulated(pair: Pair) -> None:
-    (world,) = plausible_scenarios(Shape(3, 2, 2), 1, 0)
     told: list[tuple[int, int]] = []
-    (found,) = forecasts_of(
-        [Trial(pair, 1.0, 1e-6, 200, 0, world)], 1, lambda *done: told.append(done)
-    )
+    ask = forecaster(Shape(3, 2, 2), progress=lambda *done: told.append(done))
+    (found,) = ask([(pair, 1.0)], 200, 1)
     assert told == [(1, 1)]
     assert np.isfinite(found.losses).all()
     assert found.losses.min() >= 0
 
 
-def test_processes_change_nothing() -> None:
-    worlds = [WORLD, Scenario("another", random_mdp(2, 2, 2, seed=4))]
-    trials = [
-        Trial(pair, epsilon, 1e-6, 300, 7, world)
-        for pair in (PREFERRED, Pair("ldp-ts", "subset-selection"), Pair("ldp-evi", "gaussian"))
-        for epsilon in (0.5, 2.0)
-        for world in worlds
-    ]
-    alone, together = forecasts_of(trials, 1, None), forecasts_of(trials, 2, None)
+def test_threads_change_nothing_and_runs_keep_their_worlds() -> None:
+    wanted = [(EVI, 0.5), (EVI, 2.0), (OPEN, None)]
+    shape = Shape(2, 2, 2)
+    alone = forecaster(shape, runs=4)(wanted, 300, 4)
+    together = forecaster(shape, runs=6, workers=3)(wanted, 300, 6)
     for one, two in zip(alone, together, strict=True):
         assert (one.pair, one.epsilon) == (two.pair, two.epsilon)
-        assert np.array_equal(one.losses, two.losses)
+        assert np.array_equal(one.losses, two.losses[:4])
+
+
+def test_where_every_user_is_simulated_runs_and_users_are_limited() -> None:
+    pair = Pair("ldp-returns", "return-bits")
+    assert pair.by_user
+    assert not EVI.by_user
+    ask = forecaster(Shape(3, 2, 10), runs=30)
+    assert ask.reach(EVI, 10**9) == 10**9
+    assert ask.reach(pair, 10**5) == 10**5
+    assert ask.reach(pair, 10**9) == 5 * 10**6
+
+
+def test_the_preferred_pair_is_that_of_the_command_line() -> None:
+    for states in (1, 2, 6, 7, 30):
+        pair = preferred(Shape(states, 2, 2))
+        assert pair in PAIRS
+        assert pair.mechanism == LEARNERS.find(pair.learner).usual_mechanism
+
+
+def test_half_a_pair_is_completed() -> None:
+    shape = Shape(3, 2, 2)
+    assert pair_of("ldp-ts", None, shape) == Pair("ldp-ts", "subset-selection")
+    assert pair_of(None, "laplace", shape).mechanism == "laplace"
+    assert pair_of(None, "return-bits", shape) == Pair("ldp-returns", "return-bits")
+    for learner, mechanism in (
+        ("ucb-vi", None),
+        ("pucb", None),
+        (None, "none"),
+        ("ldp-ts", "none"),
+    ):
+        with pytest.raises(InputError, match="learner"):
+            pair_of(learner, mechanism, shape)

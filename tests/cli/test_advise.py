@@ -6,66 +6,104 @@ from pathlib import Path
 
 import pytest
 
-from ldprl.advice.pairs import PREFERRED, Pair
-from ldprl.mdp import random_mdp
+from ldprl.advice.pairs import PAIRS
+from ldprl.mdp import optimum, random_mdp
 
 from .conftest import Run
 
-FEW = (PREFERRED, Pair("ldp-evi", "gaussian"), Pair("ldp-obi", "laplace"))
-SMALL = "advise --states 2 --actions 2 --horizon 2 --users 2e3 --runs 1 --workers 1"
+SIZES = "--states 2 --actions 2 --horizon 2"
+SMALL = f"advise {SIZES} --users 2e3 --runs 3 --workers 1"
+ONE = "--learner ldp-evi --mechanism subset-selection"
 
 
-@pytest.fixture(autouse=True)
-def few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Advise on a few pairs: all of them are simulated in the tests of forecasts."""
-    monkeypatch.setattr("ldprl.advice.adviser.PAIRS", FEW)
-
-
-def test_the_answer_at_one_epsilon(run: Run) -> None:
+def test_the_answer_comes_first_then_what_would_change_it_then_the_tables(run: Run) -> None:
     outcome = run(f"{SMALL} --epsilon 2")
     assert outcome.code == 0
-    assert all("forecasts" in line for line in outcome.err.splitlines())
-    for pair in FEW:
+    assert all("simulations" in line for line in outcome.err.splitlines())
+    parts = ("At ε = 2 ", "What would change it", "fitted", "every pair", "Policy loss is")
+    places = [outcome.out.index(text) for text in parts]
+    assert places == sorted(places)
+    assert places[0] == 0
+    for pair in PAIRS:
         assert f"{pair.learner}, {pair.mechanism}" in outcome.out
         assert pair.promise in outcome.out
-    for text in ("At ε = 2 ", "Policy loss is", "δ = 1e-06", "What would change it"):
-        assert text in outcome.out
 
 
-def test_without_epsilon_there_is_a_grid(run: Run, tmp_path: Path) -> None:
+def test_without_epsilon_it_is_searched_for(run: Run, tmp_path: Path) -> None:
     picture = tmp_path / "advice.png"
-    outcome = run(f"{SMALL} --target-loss 0.3 --plot {picture}")
+    outcome = run(f"{SMALL} {ONE} --target-loss 0.3 --plot {picture}")
     assert outcome.code == 0
+    assert outcome.out.startswith(("Take ldp-evi", "No pair comes down to a loss of 0.3"))
     assert "the ε that a loss of 0.3 needs" in outcome.out
-    for level in ("0.1", "0.3", "1", "3", "10", "needed"):
-        assert level in outcome.out.split("needed")[0] + "needed"
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_without_users_they_are_searched_for(run: Run) -> None:
+    line = f"advise --mdp random:2,2,2,3 --epsilon 4 {ONE} --target-loss 0.3 --runs 3 --json"
+    found = run(line).json
+    assert found["asked"] == "users"
+    assert found["recommendation"]["reaches_target"]
+    assert found["recommendation"]["users"] < 10**6
+
+
 def test_json_is_the_same_whatever_the_number_of_workers(run: Run) -> None:
-    line = "advise --states 2 --actions 2 --horizon 2 --users 500 --runs 1 --seed 5 --json"
+    line = f"advise {SIZES} --users 500 --runs 4 --seed 5 {ONE} --json"
     alone, two = run(f"{line} --workers 1"), run(f"{line} --workers 2")
     assert alone.code == 0
-    assert all("forecasts" in line for line in alone.err.splitlines())
+    assert all("simulations" in line for line in alone.err.splitlines())
     assert alone.out == two.out
     assert alone.json["recommendation"]["sentence"]
-    assert len(alone.json["pairs"]) == len(FEW)
 
 
-def test_a_world_of_ones_own(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "world.json"
-    path.write_text(random_mdp(2, 3, 2, seed=3).to_json(), encoding="utf-8")
-    line = f"advise --mdp {path} --users 200 --runs 1 --workers 1 --epsilon 1 --json"
+def test_a_world_and_an_incumbent_of_ones_own(run: Run, tmp_path: Path) -> None:
+    mdp = random_mdp(2, 3, 2, seed=3)
+    path, policy = tmp_path / "world.json", tmp_path / "policy.json"
+    path.write_text(mdp.to_json(), encoding="utf-8")
+    policy.write_text(str(optimum(mdp).policy.tolist()), encoding="utf-8")
+    line = f"advise --mdp {path} --users 200 --runs 2 --workers 1 --epsilon 1 {ONE} --json"
     found = run(line).json
     assert (found["states"], found["actions"], found["horizon"]) == (2, 3, 2)
-    assert found["worlds"] == ["the given MDP"]
+    assert found["worlds"] == ["the given MDP"] * 2
     assert run(f"{line} --actions 3").json == found
+    beaten = run(f"{line} --incumbent {policy}").json["incumbent"]
+    assert beaten["loss"] == pytest.approx(0, abs=1e-9)
+    assert beaten["made_up_for_after_users"] is None
+
+
+def test_a_budget_for_all_reports_is_shared_among_them(run: Run) -> None:
+    line = f"advise {SIZES} {ONE} --users 20 --reports-per-user 100 --total-epsilon 2 --runs 2"
+    found = run(f"{line} --json").json["recommendation"]
+    assert (found["epsilon"], found["total_epsilon"]) == (0.02, 2.0)
+    assert (found["users"], found["reports_per_user"]) == (2000, 100)
+    with_delta = run(f"{line} --total-delta 1e-6 --json").json["recommendation"]
+    assert with_delta["epsilon"] > 0.03
+
+
+def test_a_relay_is_compared_at_the_same_central_epsilon(run: Run) -> None:
+    line = f"{SMALL} {ONE} --epsilon 0.5 --shuffle 500"
+    found = run(f"{line} --json").json["relay"]
+    assert found["central_epsilon"] == 0.5
+    assert found["local_epsilon"] > 0.5
+    assert "A relay that mixes 500 reports" in run(line).out
+
+
+def test_a_large_delta_is_named(run: Run) -> None:
+    line = f"{SMALL} --epsilon 2 --learner ldp-evi --mechanism gaussian --json"
+    assert "warning" not in run(line).err
+    assert "δ = 0.01 is not below 1/users" in run(f"{line} --delta 0.01").err
+    assert "warning" not in run(f"{SMALL} --epsilon 2 {ONE} --delta 0.01 --json").err
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
         ("advise --users 10 --states 2 --actions 2", "--horizon is missing"),
+        (f"advise {SIZES}", "--users is missing: expected a number of users, an ε, or both"),
+        (f"{SMALL} --epsilon 1 --total-epsilon 2", "either this or --epsilon"),
+        (f"{SMALL} --epsilon 1 --reports-per-user 1e6", "reports_per_user = 1000000"),
+        (f"{SMALL} --epsilon 1 --incumbent x.json", "incumbent = 'x.json'"),
+        (f"{SMALL} --epsilon 1 --learner ucb-vi", "a pair with local privacy"),
+        (f"{SMALL} --epsilon 1 --learner no.such:One", "no module named"),
         ("advise --users 10 --mdp random:2,2,2,3 --states 3", "states = 3: expected 2"),
         (f"{SMALL} --epsilon nan", "epsilon = nan"),
         (f"{SMALL} --epsilon 1e-9", "epsilon = 1e-09: expected a number from 0.001 to 100"),

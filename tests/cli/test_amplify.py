@@ -42,6 +42,13 @@ def test_participations_and_words(run: Run) -> None:
     assert "10 reports, each in such a crowd: ε = 3.15" in outcome.out
 
 
+def test_a_delta_that_a_crowd_cannot_have_is_named(run: Run) -> None:
+    assert run("amplify --epsilon 1 --crowd 100 --delta 1e-3").err == ""
+    assert (
+        "δ = 0.02 is not below 1/users" in run("amplify --epsilon 1 --crowd 100 --delta 0.02").err
+    )
+
+
 def test_a_picture(run: Run, tmp_path: Path) -> None:
     picture = tmp_path / "crowd.svg"
     assert run(f"amplify --epsilon 2 --crowd 1e4 --out {picture}").code == 0

@@ -37,11 +37,18 @@ def test_regret(folder: Path) -> None:
     assert json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("command", ["statement", "audit --samples 2000"])
+@pytest.mark.parametrize("command", ["statement", "audit --samples 2000", "profile"])
 def test_what_asks_a_mechanism_alone(folder: Path, command: str) -> None:
     done = ldprl(folder, *command.split(), "--mechanism", MECHANISM, *SIZES, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)
+
+
+def test_advice(folder: Path) -> None:
+    world = ["--mdp", "random:2,2,2,3", "--epsilon", "2", "--users", "200", "--runs", "1"]
+    done = ldprl(folder, "advise", "--learner", LEARNER, "--mechanism", MECHANISM, *world, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["recommendation"]["learner"] == LEARNER
 
 
 def test_an_experiment(folder: Path) -> None:

@@ -26,6 +26,7 @@ def test_a_run_ends_with_a_table_and_a_picture(
     Path("grid.toml").write_text(GRID, encoding="utf-8")
     ran = run("run grid.toml --out found --workers 1")
     assert ran.code == 0
+    assert "warning" not in ran.err
     (row,) = (
         line for line in ran.out.splitlines() if "randomized-response" in line and "±" in line
     )
@@ -38,6 +39,17 @@ def test_a_run_ends_with_a_table_and_a_picture(
     assert (line["learner"], line["epsilon"], line["users"]) == ("ldp-psrl", 2, 100)
     assert run("plot found --out picture.svg").code == 0
     assert "<svg" in Path("picture.svg").read_text(encoding="utf-8")
+
+
+def test_a_large_delta_is_named_before_anything_runs(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    loose = "delta = 0.1" + GRID.replace("randomized-response", "gaussian")
+    Path("grid.toml").write_text(loose, encoding="utf-8")
+    stopped = run("run grid.toml --out grid.toml --workers 1")
+    assert stopped.code == 2
+    assert "δ = 0.1 is not below 1/users" in stopped.err
 
 
 def test_names_and_shares_fit_on_a_narrow_terminal(

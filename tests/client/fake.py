@@ -34,6 +34,7 @@ class FakeService:
     instead: deque[Reply] = field(default_factory=deque)
     lost: int = 0
     version: int = 1
+    paused: bool = False
     connections: int = 0
     asked: list[str] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
@@ -57,6 +58,8 @@ class FakeService:
         if parts.path == "/v1/deployment":
             document = self.deployment.document
             return ok({"digest": self.deployment.digest, "deployment": document})
+        if parts.path == "/v1/status":
+            return ok({"paused": self.paused})
         if parts.path == "/v1/policy":
             (report_id,) = parse_qs(parts.query)["id"]
             self.asked.append(report_id)

@@ -17,6 +17,7 @@ import pytest
 
 import ldprl
 from ldprl import random_mdp
+from ldprl.cli import main
 from ldprl.client import UnavailableError
 from ldprl.mdp.evaluation import regret
 from ldprl.mdp.tabular import TabularMDP
@@ -149,6 +150,23 @@ def test_the_command(service: FakeService) -> None:
     assert "Regret of the policies" in shown.stdout
     assert shown.stderr == ""
     assert len(service.counted) == 60
+
+
+def test_a_paused_service_is_one_line_at_once(
+    service: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service.paused = True
+    words = ["ldprl", "simulate-users", service.url, "--mdp", "random:3,2,3,7", "--users", "5"]
+    monkeypatch.setattr("sys.argv", words)
+    started = time.monotonic()
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    said = capsys.readouterr()
+    assert (stopped.value.code, said.out) == (2, "")
+    assert "its operator has paused it" in said.err
+    assert said.err.count("\n") == 1
+    assert time.monotonic() - started < 5
+    assert not service.asked
 
 
 def test_an_interrupt_tells_what_was_done_and_ends_quietly(service: FakeService) -> None:

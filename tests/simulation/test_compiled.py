@@ -45,7 +45,7 @@ def certain(shape: Shape) -> TabularMDP:
     return TabularMDP(moves, rng.random(cells), shape.horizon, np.eye(shape.states)[0])
 
 
-@pytest.mark.parametrize("replan", ["each", "growth:0.1"])
+@pytest.mark.parametrize("replan", ["each", "growth:0.1", "growth:0.1,crowd:30"])
 @pytest.mark.parametrize("shape", [SMALL, ODD], ids=["2×2×2", "by step"])
 @pytest.mark.parametrize("kind", [LDPOBI, UCBVI, UCBVIBernstein])
 def test_without_chance_whole_curves_are_equal(

@@ -1,189 +1,298 @@
-"""From a question to advice: which ε, which mechanism and which learner."""
+"""From a question to advice: which ε, which mechanism and which learner, for how many users."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
-import numpy as np
-
-from ldprl.advice.choice import best_at, cheapest, epsilon_needed
-from ldprl.advice.forecast import AHEAD, Forecast, Trial, forecasts_of
-from ldprl.advice.pairs import OPEN, PAIRS, Pair
-from ldprl.advice.scenarios import Scenario, given_scenario, plausible_scenarios
+from ldprl.advice.choice import best_at, cheapest, epsilons_needed, rounded_up
+from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Forecaster
+from ldprl.advice.monotone import Fit
+from ldprl.advice.pairs import OPEN, PAIRS, Pair, preferred
+from ldprl.advice.returning import ONCE, Returning
 from ldprl.errors import InputError, probability, real, whole_number
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.shape import Shape
+from ldprl.shape import FloatArray, Shape
 
-DEFAULT_TARGET, DEFAULT_DELTA = 0.1, 1e-6
-_AROUND = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""Simulated ε, as multiples of the ε that the caller asks about."""
-_LEVELS = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""Simulated ε where the caller asks about none."""
-_BEYOND = 1.5
-"""The ε tried after the interpolated one are at least this many times as large."""
+DEFAULT_TARGET, DEFAULT_DELTA, DEFAULT_RUNS = 0.1, 1e-6, 30
+LEVELS = (0.1, 0.3, 1.0, 3.0, 10.0)
+"""ε at which all pairs are compared where the caller asks for the ε."""
+_SCREENING_RUNS = 6
+"""Runs in which pairs are compared; the recommended one then has all that were asked for."""
+_FAR = 10**9
+"""Users up to which the number of users is searched for."""
+_TRIES, _CLOSE = 4, 1.25
+"""The ε around which is simulated moves this often, until it is enough and at most 1.25 times what
+interpolation says is enough."""
 _LEAST_EPSILON, _MOST_EPSILON = 0.001, 100.0
 _MOST_USERS = 10**11
+
+Asked = Literal["epsilon", "users", "loss"]
 
 
 @dataclass(frozen=True, eq=False)
 class Advice:
-    """Forecasts for every pair and ε, and the pair and ε to take.
+    """The pair, the ε and the number of users to take, and what they are based on.
 
     Attributes
     ----------
-    shape, users, target, delta
-        What was asked; δ is that of the Gaussian mechanism.
-    epsilon
-        The ε that was asked about, or None.
+    asked
+        Which of the three numbers was asked for; the other two were given.
+    shape, target, delta
+        What was given; δ is that of the Gaussian mechanism.
+    users, epsilon
+        Given or found.
     worlds
         Names of the simulated MDPs, one for each run.
-    epsilons
-        The ε of ``forecasts``, ascending.
-    forecasts
-        One for each pair and ε.
+    compared
+        Forecasts of every pair: at one ε, or where ε is asked for at several.
     open
         The forecast without privacy.
-    chosen
-        The recommended pair at the recommended ε.
-    around
-        The same pair at half and at twice that ε.
+    near
+        The recommended pair at ε and around it, in all runs, by ascending ε.
+    handed
+        For each run: the loss of the policy that the recommended pair hands over in the end.
+    ahead
+        The recommended pair at ε with more users.
     smaller
-        The same pair and ε with half the states, in plausible worlds of that size; None if the
-        caller's MDP was used.
+        The same with half the states, in plausible worlds of that size; None if the caller's MDP
+        was used.
+    returning
+        How often a user reports; ``users`` counts all their reports.
     """
 
+    asked: Asked
     shape: Shape
-    users: int
     target: float
     delta: float
-    epsilon: float | None
+    users: int
+    epsilon: float
     worlds: tuple[str, ...]
-    epsilons: tuple[float, ...]
-    forecasts: tuple[Forecast, ...]
+    compared: tuple[Forecast, ...]
     open: Forecast
-    chosen: Forecast
-    around: tuple[Forecast, Forecast]
+    near: tuple[Forecast, ...]
+    handed: FloatArray
+    ahead: Forecast
     smaller: Forecast | None
+    returning: Returning
+
+    @property
+    def chosen(self) -> Forecast:
+        """The recommended pair at the recommended ε."""
+        return next(one for one in self.near if one.epsilon == self.epsilon)
+
+    def fit(self, errors: float = 0.0) -> Fit:
+        """Return the losses of the recommended pair, falling in ε and users."""
+        return Fit(self.near, errors)
+
+    @property
+    def loss(self) -> float:
+        """The expected loss of the recommended pair after the users in question."""
+        return self.fit().loss(self.epsilon, self.users)
+
+    @property
+    def later_loss(self) -> float:
+        """The expected loss after the users of ``ahead``.
+
+        Where those runs are fewer, they say by which factor the loss falls.
+        """
+        before = self.ahead.loss(self.users)
+        fall = self.ahead.loss(int(self.ahead.points[-1])) / before if before else 1.0
+        return self.loss * min(fall, 1.0)
 
     @property
     def reached(self) -> bool:
-        """Whether the recommended pair reaches the target loss with the recommended ε."""
-        return self.chosen.loss(self.users) <= self.target
+        """Whether the expected loss is at most the target."""
+        return self.loss <= self.target * (1 + 1e-9)
 
-    @property
-    def pairs(self) -> list[Pair]:
-        """The pairs of a learner and a mechanism that were simulated."""
-        return list(dict.fromkeys(forecast.pair for forecast in self.forecasts))
-
-    def of(self, pair: Pair) -> list[Forecast]:
-        """Return the forecasts of ``pair``, by ascending ε."""
-        return [forecast for forecast in self.forecasts if forecast.pair == pair]
-
-    def epsilon_needed(self, pair: Pair) -> float:
-        """Return the approximate ε at which ``pair`` reaches the target; infinite if none does."""
-        return epsilon_needed(self.of(pair), self.users, self.target)
+    def users_needed(self, loss: float) -> float:
+        """Return how many users a loss takes at the recommended ε; infinite: more than ahead."""
+        found = self.fit().users_needed(self.epsilon, loss)
+        if found < math.inf:
+            return found
+        return max(float(self.users), Fit([self.ahead]).users_needed(self.epsilon, loss))
 
 
 def advise(
     problem: Shape | TabularMDP,
-    users: int,
+    users: int | None = None,
     *,
     epsilon: float | None = None,
     target_loss: float = DEFAULT_TARGET,
     delta: float = DEFAULT_DELTA,
-    runs: int = 3,
+    returning: Returning = ONCE,
+    pairs: Sequence[Pair] | None = None,
+    runs: int = DEFAULT_RUNS,
     seed: int = 0,
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Advice:
     """Forecast what privacy costs, and recommend a learner, a mechanism and an ε.
 
+    Of ``users`` and ``epsilon`` give one, and the other is searched for; or give both, and the loss
+    is forecast.
+
     Parameters
     ----------
     problem
         The MDP itself, or its sizes: then each run has its own plausible MDP.
     users
-        Number of users, one episode each.
+        Number of users.
     epsilon
-        The ε to advise on; default: search for the least that reaches the target.
+        ε of the whole trajectory, in each report.
     target_loss
         Policy loss to reach, in (0, 1): see :class:`~ldprl.advice.forecast.Forecast`.
     delta
         δ of the Gaussian mechanism; all others have δ = 0.
+    returning
+        How often each user reports; default: once.
+    pairs
+        Those to compare; default: :data:`~ldprl.advice.pairs.PAIRS`.
     runs
-        Independent runs of each pair at each ε.
+        Runs of the recommended pair at ε and around it.
     seed, workers
-        The result depends on the seed, and not on the number of processes.
+        The result depends on the seed, and not on the number of threads.
     progress
-        Called with (trials done, trials in all), in a few rounds.
+        Called with (trials done, trials known of so far).
     """
+    _check(users, epsilon, target_loss, delta)
+    if users is not None:
+        users *= returning.reports
+    whole_number("runs", runs, 1)
+    whole_number("seed", seed, 0)
+    whole_number("workers", workers, 1)
+
+    def forecaster(problem: Shape | TabularMDP, runs: int) -> Forecaster:
+        least = 1 if users is None else math.ceil(users / FIRST_PLAN)
+        return Forecaster(
+            problem,
+            delta=delta,
+            least=least,
+            runs=runs,
+            seed=seed,
+            workers=workers,
+            progress=progress,
+        )
+
+    few = min(_SCREENING_RUNS, runs)
+    ask = forecaster(problem, runs)
+    usual = preferred(ask.shape)
+    every = tuple(PAIRS if pairs is None else pairs)
+    search = _Search(ask, every, usual if usual in every else every[0], target_loss, runs)
+    asked: Asked = "loss"
+    if users is None:
+        assert epsilon is not None
+        asked, (users, compared, near) = "users", search.users(epsilon)
+    elif epsilon is None:
+        asked, (epsilon, compared, near) = "epsilon", search.epsilon(users)
+    else:
+        compared, near = search.pair(users, epsilon)
+    pair = near[0].pair
+    (free,) = ask([(OPEN, None)], users, few)
+    (ahead,) = ask([(pair, epsilon)], AHEAD * users, runs)
+    last = next(one for one in near if one.epsilon == epsilon)
+    if last.points[-1] > users:
+        (last,) = ask([(pair, epsilon)], users, runs)
+    smaller = None
+    if isinstance(problem, Shape):
+        half = forecaster(replace(problem, states=math.ceil(problem.states / 2)), few)
+        (smaller,) = half([(pair, epsilon)], users, few)
+    return Advice(
+        asked=asked,
+        shape=ask.shape,
+        target=target_loss,
+        delta=delta,
+        users=users,
+        epsilon=epsilon,
+        worlds=tuple(world.name for world in ask.worlds),
+        compared=tuple(compared),
+        open=free,
+        near=tuple(near),
+        handed=last.handed,
+        ahead=ahead,
+        smaller=smaller,
+        returning=returning,
+    )
+
+
+class _Search:
+    """Looks for the pair and the missing number: coarsely with all pairs, then near the answer.
+
+    Each method returns the forecasts of all pairs, and those of the chosen one by ascending ε.
+    """
+
+    def __init__(
+        self, ask: Forecaster, pairs: tuple[Pair, ...], usual: Pair, target: float, runs: int
+    ) -> None:
+        self._ask, self._pairs, self._usual = ask, pairs, usual
+        self._target, self._runs = target, runs
+
+    def pair(self, users: int, epsilon: float) -> tuple[list[Forecast], list[Forecast]]:
+        """Choose the pair, where both numbers are given."""
+        compared = self._compare([epsilon], users)
+        pair = best_at(compared, users, self._usual)
+        return compared, self._near(pair, [epsilon / 2, epsilon, 2 * epsilon], users)
+
+    def epsilon(self, users: int) -> tuple[float, list[Forecast], list[Forecast]]:
+        """Choose the pair and the least ε that reaches the target."""
+        compared = self._compare(LEVELS, users)
+        needs = epsilons_needed(compared, users, self._target)
+        if all(map(math.isinf, needs.values())):
+            last = [one for one in compared if one.epsilon == LEVELS[-1]]
+            pair, needed = best_at(last, users, self._usual), LEVELS[-1]
+        else:
+            pair = cheapest(needs, self._usual)
+            needed = rounded_up(min(needs[pair], LEVELS[-1]))
+        near: list[Forecast] = []
+        for _ in range(_TRIES):
+            known = [one.level for one in near]
+            levels = [needed] if needed not in known else []
+            levels += [] if any(level < needed for level in known) else [needed / 2]
+            levels += [] if any(level > needed for level in known) else [2 * needed]
+            near = sorted([*near, *self._near(pair, levels, users)], key=lambda one: one.level)
+            found = Fit(near).epsilon_needed(users, self._target)
+            if found <= needed <= _CLOSE * found or (found > needed >= LEVELS[-1]):
+                break
+            needed = rounded_up(min(found, LEVELS[-1]))
+        fit = Fit(near)
+        enough = [level for level in fit.epsilons if fit.loss(level, users) <= self._target]
+        return min(enough, default=needed), compared, near
+
+    def users(self, epsilon: float) -> tuple[int, list[Forecast], list[Forecast]]:
+        """Choose the pair and the least number of users that reaches the target."""
+        compared = self._compare([epsilon], _FAR)
+        needs = {one.pair: Fit([one]).users_needed(epsilon, self._target) for one in compared}
+        pair = cheapest(needs, self._usual)
+        until = min(_FAR, math.ceil(4 * needs[pair])) if needs[pair] < math.inf else _FAR
+        while True:
+            near = self._near(pair, [epsilon / 2, epsilon, 2 * epsilon], until)
+            found = Fit(near).users_needed(epsilon, self._target)
+            last = int(near[0].points[-1])
+            if found < math.inf:
+                return math.ceil(rounded_up(found)), compared, near
+            if last < until or until == _FAR:
+                return last, compared, near
+            until = min(_FAR, AHEAD * until)
+
+    def _compare(self, levels: Sequence[float], users: int) -> list[Forecast]:
+        wanted = [(pair, level) for pair in self._pairs for level in levels]
+        return self._ask(wanted, users, min(_SCREENING_RUNS, self._runs))
+
+    def _near(self, pair: Pair, levels: Sequence[float], users: int) -> list[Forecast]:
+        return self._ask([(pair, level) for level in levels], users, self._runs)
+
+
+def _check(users: int | None, epsilon: float | None, target_loss: float, delta: float) -> None:
+    if users is None and epsilon is None:
+        raise InputError("users", None, "a number of users, an ε, or both")
     if epsilon is not None:
         expected = f"a number from {_LEAST_EPSILON:g} to {_MOST_EPSILON:g}"
         if not _LEAST_EPSILON <= real("epsilon", epsilon, expected) <= _MOST_EPSILON:
             raise InputError("epsilon", epsilon, expected)
-    if whole_number("users", users, 1) > _MOST_USERS:
+    if users is not None and whole_number("users", users, 1) > _MOST_USERS:
         expected = f"at most {_MOST_USERS:.0e}: forecasts look {AHEAD} times further"
         raise InputError("users", users, expected)
     probability("target_loss", target_loss, zero=False)
     probability("delta", delta, zero=False)
-    whole_number("runs", runs, 1)
-    whole_number("seed", seed, 0)
-    whole_number("workers", workers, 1)
-    if isinstance(problem, Shape):
-        worlds = plausible_scenarios(problem, runs, seed)
-    else:
-        worlds = [given_scenario(problem)] * runs
-
-    def trials(
-        wanted: Iterable[tuple[Pair, float | None]], places: Sequence[Scenario]
-    ) -> list[Trial]:
-        chances = np.random.SeedSequence(seed).generate_state(runs).tolist()
-        return [
-            Trial(pair, level, delta, users, chance, world)
-            for pair, level in wanted
-            for chance, world in zip(chances, places, strict=True)
-        ]
-
-    levels = _LEVELS if epsilon is None else tuple(epsilon * step for step in _AROUND)
-    every = [(pair, level) for pair in PAIRS for level in levels]
-    first = forecasts_of(trials([(OPEN, None), *every], worlds), workers, progress)
-    if epsilon is None:
-        pair, needed = cheapest(first[1:], users, target_loss)
-        # A simulation can miss the target at an interpolated ε; then larger ε are tried.
-        tried = [needed, *(level for level in levels if level >= _BEYOND * needed)]
-    else:
-        pair, tried = best_at(epsilon, first[1:], users), [epsilon]
-    near = {forecast.epsilon: forecast for forecast in first if forecast.pair == pair}
-
-    def look_at(*wanted: float) -> None:
-        # Few trials: starting processes would take longer than they save.
-        missing = trials([(pair, level) for level in wanted if level not in near], worlds)
-        found = forecasts_of(missing, 1, progress) if missing else []
-        near.update({forecast.epsilon: forecast for forecast in found})
-
-    for level in tried:
-        look_at(level)
-        if near[level].loss(users) <= target_loss:
-            break
-    look_at(level / 2, 2 * level)
-    smaller = None
-    if isinstance(problem, Shape):
-        half = replace(problem, states=math.ceil(problem.states / 2))
-        other = trials([(pair, level)], plausible_scenarios(half, runs, seed))
-        smaller = forecasts_of(other, 1, progress)[0]
-    return Advice(
-        shape=worlds[0].mdp.shape,
-        users=users,
-        target=target_loss,
-        delta=delta,
-        epsilon=epsilon,
-        worlds=tuple(world.name for world in worlds),
-        epsilons=levels,
-        forecasts=tuple(first[1:]),
-        open=first[0],
-        chosen=near[level],
-        around=(near[level / 2], near[2 * level]),
-        smaller=smaller,
-    )

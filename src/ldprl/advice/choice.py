@@ -1,75 +1,51 @@
-"""Which pair to recommend: the one with a proved confidence set, unless another is far better."""
+"""Which pair to recommend: the usual one for these sizes, unless another is far better."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
-from ldprl.advice.forecast import Forecast
-from ldprl.advice.pairs import PREFERRED, Pair
+from ldprl.advice.forecast import Forecast, standard_error
+from ldprl.advice.monotone import Fit
+from ldprl.advice.pairs import Pair
 
 CLEARLY, AT_LEAST = 0.5, 0.05
-"""Clearly better: at most half the loss (or half the ε), and at least 0.05 less loss."""
+"""Clearly better: at most half the loss, ε or users; a loss also by 0.05 at least."""
+_ERRORS = 2.0
+"""A difference counts from this many standard errors on."""
 
 
-def epsilon_needed(forecasts: Sequence[Forecast], users: int, target: float) -> float:
-    """Return the approximate ε at which the mean loss after ``users`` users is ``target``.
-
-    Interpolated between two simulated ε, linearly in ln ε, and rounded up to two digits. The least
-    simulated ε if it is enough; infinite if the largest is not.
-
-    Parameters
-    ----------
-    forecasts
-        Those of one pair, by ascending ε.
-    users, target
-        Their number, and the loss to reach.
-    """
-    levels = [forecast.epsilon or math.inf for forecast in forecasts]
-    losses = [forecast.loss(users) for forecast in forecasts]
-    above = [index for index, loss in enumerate(losses) if loss > target]
-    if not above:
-        return levels[0]
-    last = above[-1]
-    if last + 1 == len(levels):
-        return math.inf
-    share = (losses[last] - target) / (losses[last] - losses[last + 1])
-    return _rounded_up(levels[last] * (levels[last + 1] / levels[last]) ** share)
-
-
-def best_at(epsilon: float, forecasts: Sequence[Forecast], users: int) -> Pair:
-    """Return the pair to take at ``epsilon``; a better one must be better in every run."""
-    there = {forecast.pair: forecast for forecast in forecasts if forecast.epsilon == epsilon}
+def best_at(forecasts: Sequence[Forecast], users: int, usual: Pair) -> Pair:
+    """Return the pair to take, of forecasts at one ε in the same worlds."""
+    there = {forecast.pair: forecast for forecast in forecasts}
     best = min(there.values(), key=lambda forecast: forecast.loss(users))
-    usual = there[PREFERRED]
+    known = there[usual]
+    runs = min(len(best.losses), len(known.losses))
+    gains = known.after(users)[:runs] - best.after(users)[:runs]
     clear = (
-        best.loss(users) <= CLEARLY * usual.loss(users)
-        and best.loss(users) <= usual.loss(users) - AT_LEAST
-        and bool(np.all(best.after(users) <= usual.after(users)))
+        best.loss(users) <= CLEARLY * known.loss(users)
+        and gains.mean() >= AT_LEAST
+        and gains.mean() >= _ERRORS * standard_error(gains)
     )
-    return best.pair if clear else PREFERRED
+    return best.pair if clear else usual
 
 
-def cheapest(forecasts: Sequence[Forecast], users: int, target: float) -> tuple[Pair, float]:
-    """Return the pair that needs the least ε for the target, and that ε.
+def cheapest(needs: dict[Pair, float], usual: Pair) -> Pair:
+    """Return the pair that needs least (of ε, or of users) for the target; infinite: too much."""
+    best = min(needs, key=lambda pair: needs[pair])
+    return best if needs[best] <= CLEARLY * needs[usual] and needs[best] < math.inf else usual
 
-    Where no simulated ε is enough, return the best pair at the largest of them.
-    """
+
+def epsilons_needed(forecasts: Sequence[Forecast], users: int, target: float) -> dict[Pair, float]:
+    """Return the ε that each pair needs for a loss of ``target``; see :class:`Fit`."""
     pairs = dict.fromkeys(forecast.pair for forecast in forecasts)
-    needs = {
-        pair: epsilon_needed([one for one in forecasts if one.pair == pair], users, target)
+    return {
+        pair: Fit([one for one in forecasts if one.pair == pair]).epsilon_needed(users, target)
         for pair in pairs
     }
-    best = min(needs, key=lambda pair: needs[pair])
-    if math.isinf(needs[best]):
-        most = max(forecast.epsilon or 0.0 for forecast in forecasts)
-        return best_at(most, forecasts, users), most
-    chosen = best if needs[best] <= CLEARLY * needs[PREFERRED] else PREFERRED
-    return chosen, needs[chosen]
 
 
-def _rounded_up(value: float) -> float:
+def rounded_up(value: float) -> float:
+    """Return the next number with two digits."""
     step = 10.0 ** (math.floor(math.log10(value)) - 1)
     return round(math.ceil(round(value / step, 6)) * step, 12)

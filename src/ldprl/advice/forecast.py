@@ -1,82 +1,94 @@
-"""Forecasts: the loss of the policy in force after a number of users, by exact batch simulation."""
+"""Forecasts: the loss of the policies in force after a number of users, by exact simulation."""
 
 from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ldprl.advice.pairs import Pair
-from ldprl.advice.scenarios import Scenario
+from ldprl.advice.scenarios import Scenario, scenarios
 from ldprl.catalogue import build
 from ldprl.experiments.cells import StoppedError
-from ldprl.experiments.local import on_processes
+from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, IntArray, Shape
-from ldprl.simulation.engine import Simulation, simulate
+from ldprl.simulation.engine import simulate
+from ldprl.simulation.learnt import learnt
+from ldprl.simulation.schedule import AtLeast, Growth
 
-FIRST_PLAN, GROWTH = 100, 0.25
-"""A plan serves at least 1/100 of the users, and later ones a quarter of the users so far."""
+FIRST_PLAN, GROWTH = 1000, 0.1
+"""A plan serves at least 1/1000 of the users, and later ones a tenth of the users so far."""
 AHEAD = 10
-"""Forecasts cover this many times the number of users that the caller asks about."""
+"""The recommended pair is simulated for this many times the users."""
+LEAST_RUNS = 3
+_MOST_STEPS = 1.5 * 10**8
+"""Steps of users in one forecast where every user is simulated: about four seconds of a core."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One simulation: a pair at some ε in one world, for ``users`` users and :data:`AHEAD` times.
+    """One simulation: a pair at some ε in one world.
 
     Attributes
     ----------
+    users, least
+        How many are simulated, and the least number that a plan serves.
     seed
-        Decides the random numbers of the MDP, so that all pairs meet the same ones.
-    crowd
-        A plan serves no fewer users: a relay mixes them.
+        Decides what the world does by chance, so that all pairs meet the same luck.
     """
 
     pair: Pair
     epsilon: float | None
     delta: float
     users: int
+    least: int
     seed: int
     world: Scenario
-    crowd: int = 1
 
-    def compute(self) -> Simulation:
-        """Run the simulation.
-
-        In numpy: with this few plans, compiling would take longer than it gains.
-        """
+    def compute(self) -> Run:
+        """Run the simulation."""
+        mdp, worth = self.world.mdp, self.world.worth
         try:
             learner, mechanism = build(
                 self.pair.learner,
                 self.pair.mechanism,
-                self.world.mdp.shape,
+                mdp.shape,
                 episodes=self.users,
                 epsilon=self.epsilon,
                 delta=self.delta,
             )
-            return simulate(
-                self.world.mdp,
-                learner.for_forecast(),
+            result = simulate(
+                mdp,
+                learner,
                 mechanism,
-                AHEAD * self.users,
+                self.users,
                 seed=self.seed,
-                replan=self._next_plan,
+                replan=AtLeast(Growth(GROWTH), self.least),
                 common_random_numbers=True,
-                engine="interpreted",
             )
+            found = learnt(mdp, learner, result.statistics)
         except Exception:
-            raise StoppedError(f"{self} failed\n{traceback.format_exc()}") from None
+            reason = f"{self.pair} in {self.world.name} failed\n{traceback.format_exc()}"
+            raise StoppedError(reason) from None
+        handed = (found.best_value - found.final_value[0]) / worth
+        return Run(result.checkpoints, result.curves[0] / worth, handed)
 
-    def _next_plan(self, so_far: int) -> int:
-        first = max(self.crowd, math.ceil(self.users / FIRST_PLAN))
-        return max(first, math.ceil(GROWTH * so_far))
 
-    def __str__(self) -> str:
-        return f"{self.pair} in {self.world.name}"
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a trial found: the regret at the checkpoints, and the loss of the policy at the end.
+
+    Both are in units of what acting well is worth: V* − V of acting at random.
+    """
+
+    points: IntArray
+    regret: FloatArray
+    handed: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +108,23 @@ class Forecast:
         Of shape (runs, points): what the later half of the users so far lost on average, k/2 to k.
         It is exact for the simulated policies, being a difference of their regret, and averages
         over several plans, so that one plan that happens to explore does not decide it.
+    totals
+        Of the same shape: what all users so far lost on average.
+    handed
+        For each run: the loss of the policy that the learner hands over after the last user.
     """
 
     pair: Pair
     epsilon: float | None
     points: IntArray
     losses: FloatArray
+    totals: FloatArray
+    handed: FloatArray
+
+    @property
+    def level(self) -> float:
+        """ε, infinite without privacy."""
+        return math.inf if self.epsilon is None else self.epsilon
 
     @cached_property
     def mean(self) -> FloatArray:
@@ -109,69 +132,123 @@ class Forecast:
         mean: FloatArray = self.losses.mean(axis=0)
         return mean
 
+    @cached_property
+    def error(self) -> FloatArray:
+        """Standard error of the mean at every point."""
+        return np.array([standard_error(column) for column in self.losses.T])
+
     def after(self, users: int) -> FloatArray:
-        """Return the loss of each run after ``users`` users."""
-        at: FloatArray = self.losses[:, np.searchsorted(self.points, users)]
+        """Return the loss of each run after ``users`` users, or after the last simulated one."""
+        place = min(int(np.searchsorted(self.points, users)), len(self.points) - 1)
+        at: FloatArray = self.losses[:, place]
         return at
 
     def loss(self, users: int) -> float:
         """Return the mean loss after ``users`` users."""
         return float(self.after(users).mean())
 
-    def users_needed(self, target: float) -> float:
-        """Return after how many users the mean loss is at most ``target``, and stays so.
 
-        Infinite if that does not happen within the simulated users.
-        """
-        return _settled(self.points, self.mean, target)
-
-    def users_needed_each(self, target: float) -> list[float]:
-        """Return the same for each run on its own."""
-        return [_settled(self.points, row, target) for row in self.losses]
+def standard_error(values: FloatArray) -> float:
+    """Return the standard error of the mean of independent runs; infinite for a single one."""
+    return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
 
 
-def _settled(points: IntArray, losses: FloatArray, target: float) -> float:
-    above = np.flatnonzero(losses > target)
-    if not len(above):
-        return float(points[0])
-    return math.inf if above[-1] == len(points) - 1 else float(points[above[-1] + 1])
+class Forecaster:
+    """Makes forecasts, each run of them in its own world.
 
+    Worlds and luck depend on (seed, run) alone: every pair at every ε meets the same ones, so that
+    differences between them stand out. The result does not depend on the number of threads.
 
-def forecasts_of(
-    trials: Sequence[Trial], workers: int, progress: Callable[[int, int], None] | None
-) -> list[Forecast]:
-    """Run ``trials`` and return one forecast for each pair, ε and shape, in order.
-
-    One worker means this process. The result does not depend on the number of workers.
+    Parameters
+    ----------
+    problem
+        The MDP itself, or its sizes: then each run has its own plausible MDP.
+    delta
+        δ of mechanisms that need one.
+    least
+        The least number of users that a plan serves.
+    runs
+        The most runs of a forecast.
+    seed, workers, progress
+        As in :func:`ldprl.advice.adviser.advise`.
     """
-    found: dict[Trial, Simulation] = {}
-    if workers == 1:
-        done = ((trial, trial.compute()) for trial in trials)
-    else:
-        done = on_processes(trials, workers)
-    try:
-        for trial, simulation in done:
-            found[trial] = simulation
-            if progress is not None:
-                progress(len(found), len(trials))
-    finally:
-        done.close()
-    gathered: dict[tuple[Pair, float | None, Shape], list[FloatArray]] = {}
-    for trial in trials:
-        rows = gathered.setdefault((trial.pair, trial.epsilon, trial.world.mdp.shape), [])
-        rows.append(_losses(found[trial]) / trial.world.worth)
-    points = found[trials[0]].checkpoints
-    return [
-        Forecast(pair, epsilon, points, np.array(rows))
-        for (pair, epsilon, _), rows in gathered.items()
-    ]
+
+    def __init__(
+        self,
+        problem: Shape | TabularMDP,
+        *,
+        delta: float,
+        least: int,
+        runs: int,
+        seed: int,
+        workers: int,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self.worlds = scenarios(problem, runs, seed)
+        self.shape = self.worlds[0].mdp.shape
+        self._chances = np.random.SeedSequence(seed).generate_state(runs).tolist()
+        self._delta, self._least, self._workers = delta, least, workers
+        self._progress = progress
+        self._done = self._total = 0
+
+    def reach(self, pair: Pair, users: int) -> int:
+        """Return how many of ``users`` users are simulated: all that time allows."""
+        most = int(_MOST_STEPS / (LEAST_RUNS * self.shape.horizon))
+        return min(users, most) if pair.by_user else users
+
+    def __call__(
+        self, wanted: Iterable[tuple[Pair, float | None]], users: int, runs: int
+    ) -> list[Forecast]:
+        """Return a forecast for each pair and ε, in order.
+
+        Pairs whose users are all simulated have fewer runs where time asks for it, and no more
+        users than :meth:`reach` says.
+        """
+        trials: list[list[Trial]] = []
+        for pair, epsilon in wanted:
+            until = self.reach(pair, users)
+            affordable = int(_MOST_STEPS / (until * self.shape.horizon)) if pair.by_user else runs
+            number = min(runs, max(LEAST_RUNS, affordable))
+            trials.append(
+                [
+                    Trial(pair, epsilon, self._delta, until, self._least, chance, world)
+                    for chance, world in zip(self._chances, self.worlds[:number], strict=False)
+                ]
+            )
+        done = self._run([trial for group in trials for trial in group])
+        return [_gathered(group, [next(done) for _ in group]) for group in trials]
+
+    def _run(self, trials: list[Trial]) -> Iterator[Run]:
+        self._total += len(trials)
+        # Compiled loops release the interpreter's lock, so threads are enough.
+        pool = ThreadPoolExecutor(self._workers)
+        try:
+            for run in pool.map(Trial.compute, trials):
+                self._done += 1
+                if self._progress is not None:
+                    self._progress(self._done, self._total)
+                yield run
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
-def _losses(simulation: Simulation) -> FloatArray:
+def _gathered(trials: list[Trial], runs: list[Run]) -> Forecast:
+    points = runs[0].points
+    regret = np.array([run.regret for run in runs])
+    return Forecast(
+        trials[0].pair,
+        trials[0].epsilon,
+        points,
+        np.array([_later_half(points, row) for row in regret]),
+        regret / points,
+        np.array([run.handed for run in runs]),
+    )
+
+
+def _later_half(points: IntArray, regret: FloatArray) -> FloatArray:
     """Return what users k/2 to k lost on average, at every checkpoint k."""
-    points = np.concatenate([[0], simulation.checkpoints])
-    regret = np.concatenate([[0.0], simulation.curves[0]])
-    half = np.interp(points[1:] / 2, points, regret)
+    places, sums = np.concatenate([[0], points]), np.concatenate([[0.0], regret])
+    half = np.interp(points / 2, places, sums)
     # A difference of large sums can miss zero by rounding.
-    losses: FloatArray = np.maximum((regret[1:] - half) / (points[1:] / 2), 0.0)
+    losses: FloatArray = np.maximum((regret - half) / (points / 2), 0.0)
     return losses

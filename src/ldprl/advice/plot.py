@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ldprl.advice.adviser import Advice
-from ldprl.advice.forecast import Forecast
+from ldprl.advice.forecast import Forecast, standard_error
 from ldprl.advice.pairs import Pair
 from ldprl.catalogue import LEARNERS
 
@@ -21,62 +21,75 @@ _BEFORE = 1000
 
 
 def plot_advice(advice: Advice) -> Figure:
-    """Draw the best mechanism of each learner, as means over the runs.
+    """Draw the recommended pair and the best mechanism of each other learner.
 
-    A band from the least to the most of the runs is drawn for the recommended pair alone, so that
-    it can be read.
+    On the left the loss against users at one ε, with a band of two standard errors; on the right
+    against ε: the simulated means with two standard errors, and the line that falls with ε.
     """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 4.8), layout="constrained")
     by_users, by_epsilon = figure.subplots(1, 2, sharey=True)
-    for pair in _shown(advice):
-        _draw(by_users, by_epsilon, advice, pair)
-    unprotected, users, level = advice.open, advice.users, advice.chosen.epsilon or 1.0
+    others = _others(advice)
+    for forecast in others:
+        by_users.plot(forecast.points, forecast.mean, **_thin(forecast.pair))
+    _draw_chosen(by_users, by_epsilon, advice)
+    _draw_levels(by_epsilon, advice, [forecast.pair for forecast in others])
+    unprotected, users, level = advice.open, advice.users, advice.epsilon
     dotted: dict[str, Any] = {"color": _INK, "linestyle": ":", "linewidth": 1.8}
-    by_users.plot(unprotected.points, unprotected.mean, **dotted)
     label = f"no privacy\n({unprotected.pair.learner})"
-    by_epsilon.axhline(unprotected.loss(users), label=label, **dotted)
-    near = _nearest(advice)
-    others = "" if near == level else f" (thin lines: {near:g})"
-    _dress(by_users, advice.target, users, f"{users:,} users", f"users, at ε = {level:g}{others}")
+    by_users.plot(unprotected.points, unprotected.mean, label=label, **dotted)
+    by_epsilon.axhline(unprotected.loss(users), **dotted)
+    near = others[0].level if others else level
+    thin = "" if near == level else f" (thin lines: {near:g})"
+    _dress(by_users, advice.target, users, f"{users:,} users", f"users, at ε = {level:g}{thin}")
     _dress(by_epsilon, advice.target, level, f"ε = {level:g}", f"ε, after {users:,} users")
-    by_users.set_xlim(users / _BEFORE, unprotected.points[-1])
+    by_users.set_xlim(users / _BEFORE, advice.ahead.points[-1])
     by_users.set_ylabel("policy loss (0 the best policy, 1 acting at random)")
-    by_epsilon.set_xticks(advice.epsilons, [f"{value:g}" for value in advice.epsilons])
+    ticks = sorted({one.level for one in (*advice.near, *advice.compared)})
+    by_epsilon.set_xticks(ticks, [f"{value:g}" for value in ticks])
     by_epsilon.minorticks_off()
     shape = advice.shape
     sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
-    runs = f"means over {len(advice.worlds)} runs, band from the least to the most"
+    runs = f"means over {len(advice.chosen.losses)} runs, ± 2 standard errors"
     figure.suptitle(f"What privacy costs: {sizes}; {runs}", x=0.01, ha="left", fontsize=12)
-    figure.legend(loc="outside right upper", frameon=False, fontsize=9, **_legend(by_epsilon))
+    handles, labels = by_users.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper", frameon=False, fontsize=9)
     return figure
 
 
-def _draw(by_users: Axes, by_epsilon: Axes, advice: Advice, pair: Pair) -> None:
-    chosen = pair == advice.chosen.pair
-    near = _nearest(advice)
-    there = next(one for one in advice.of(pair) if one.epsilon == near)
-    along = advice.chosen if chosen else there
-    _line(by_users, along.points.tolist(), along.losses.T.tolist(), pair, chosen)
-    extra = [*advice.around, advice.chosen] if chosen else []
-    least, most = advice.epsilons[0], advice.epsilons[-1]
-    levels = {one.epsilon or 0.0: one for one in [*advice.of(pair), *extra]}
-    inside = [level for level in sorted(levels) if least <= level <= most]
-    rows = [levels[level].after(advice.users).tolist() for level in inside]
-    _line(by_epsilon, inside, rows, pair, chosen)
+def _draw_chosen(by_users: Axes, by_epsilon: Axes, advice: Advice) -> None:
+    chosen, fit = advice.chosen, advice.fit()
+    colour = LEARNERS.find(chosen.pair.learner).colour
+    by_users.plot(chosen.points, chosen.mean, **_thin(chosen.pair) | {"linewidth": 2.6})
+    if len(chosen.losses) > 1:
+        low, high = (chosen.mean + side * 2 * chosen.error for side in (-1, 1))
+        by_users.fill_between(chosen.points, low, high, color=colour, alpha=0.18, linewidth=0)
+    levels, users = fit.epsilons, advice.users
+    means = [one.loss(users) for one in advice.near]
+    errors = [standard_error(one.after(users)) for one in advice.near]
+    bars = [2 * error if math.isfinite(error) else 0.0 for error in errors]
+    by_epsilon.errorbar(levels, means, yerr=bars, fmt="o", color=colour, markersize=5)
+    fitted = [fit.loss(level, users) for level in levels]
+    by_epsilon.plot(levels, fitted, color=colour, linewidth=2.6)
 
 
-def _line(
-    axes: Axes, places: list[float], rows: list[list[float]], pair: Pair, chosen: bool
-) -> None:
+def _draw_levels(axes: Axes, advice: Advice, pairs: list[Pair]) -> None:
+    """Draw the other pairs against ε, where they were simulated at several."""
+    for pair in pairs:
+        there = [one for one in advice.compared if one.pair == pair]
+        axes.plot(
+            [one.level for one in there],
+            [one.loss(advice.users) for one in there],
+            marker="." if len(there) == 1 else None,
+            **_thin(pair),
+        )
+
+
+def _thin(pair: Pair) -> dict[str, Any]:
     colour = LEARNERS.find(pair.learner).colour
-    mean = [sum(row) / len(row) for row in rows]
     label = f"{pair.learner},\n{pair.mechanism}"
-    axes.plot(places, mean, color=colour, label=label, linewidth=2.6 if chosen else 1.4)
-    if chosen:
-        least, most = [min(row) for row in rows], [max(row) for row in rows]
-        axes.fill_between(places, least, most, color=colour, alpha=0.18, linewidth=0)
+    return {"color": colour, "label": label, "linewidth": 1.4}
 
 
 def _dress(axes: Axes, target: float, mark: float, name: str, label: str) -> None:
@@ -93,26 +106,15 @@ def _dress(axes: Axes, target: float, mark: float, name: str, label: str) -> Non
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _legend(axes: Axes) -> dict[str, Any]:
-    handles, labels = axes.get_legend_handles_labels()
-    return {"handles": handles, "labels": labels}
-
-
-def _shown(advice: Advice) -> list[Pair]:
-    """Return the recommended pair, and of every other learner the one with the least loss."""
-    near = _nearest(advice)
-    best: dict[str, Forecast] = {}
-    for forecast in advice.forecasts:
-        if forecast.epsilon == near:
-            known = best.setdefault(forecast.pair.learner, forecast)
-            if forecast.loss(advice.users) < known.loss(advice.users):
-                best[forecast.pair.learner] = forecast
+def _others(advice: Advice) -> list[Forecast]:
+    """Return the best pair of every other learner, at the ε nearest to the answer."""
     chosen = advice.chosen.pair
-    pairs = [chosen if name == chosen.learner else one.pair for name, one in best.items()]
-    return sorted(pairs, key=advice.pairs.index)
-
-
-def _nearest(advice: Advice) -> float:
-    """Return the ε of all pairs' forecasts that is nearest to the recommended one."""
-    wanted = advice.chosen.epsilon or 1.0
-    return min(advice.epsilons, key=lambda level: abs(math.log(level / wanted)))
+    levels = {one.level for one in advice.compared}
+    near = min(levels, key=lambda level: abs(math.log(level / advice.epsilon)))
+    best: dict[str, Forecast] = {}
+    for one in advice.compared:
+        if one.level == near and one.pair.learner != chosen.learner:
+            known = best.setdefault(one.pair.learner, one)
+            if one.loss(advice.users) < known.loss(advice.users):
+                best[one.pair.learner] = one
+    return list(best.values())

@@ -6,58 +6,67 @@ import math
 from typing import Any
 
 from ldprl.advice.adviser import Advice
-from ldprl.advice.forecast import AHEAD, Forecast
-from ldprl.advice.pairs import Pair
+from ldprl.advice.choice import epsilons_needed
+from ldprl.advice.forecast import Forecast, standard_error
 from ldprl.advice.words import DEFINITION, changes, method, recommendation
 
 
 def as_dict(advice: Advice) -> dict[str, Any]:
-    """Return the advice as a dictionary; a target that is not reached is None."""
-    shape, chosen = advice.shape, advice.chosen
+    """Return the advice as a dictionary; what is not known, or not reached, is None."""
+    shape, chosen, fit = advice.shape, advice.chosen, advice.fit()
     return {
+        "asked": advice.asked,
+        "recommendation": {
+            "sentence": recommendation(advice),
+            "learner": chosen.pair.learner,
+            "mechanism": chosen.pair.mechanism,
+            "epsilon": advice.epsilon,
+            "users": advice.users,
+            "loss": advice.loss,
+            "standard_error": _finite(standard_error(chosen.after(advice.users))),
+            "reaches_target": advice.reached,
+            "loss_of_the_policy_handed_over": float(advice.handed.mean()),
+            "reports_per_user": advice.returning.reports,
+            "total_epsilon": _finite(advice.returning.total(advice.epsilon)),
+        },
+        "what_would_change": changes(advice),
+        "users_needed": _finite(advice.users_needed(advice.target)),
+        "later": {"users": int(advice.ahead.points[-1]), "loss": advice.later_loss},
+        "near": [
+            _forecast(advice, one) | {"fitted_loss": fit.loss(one.level, advice.users)}
+            for one in advice.near
+        ],
+        "compared": [_forecast(advice, one) for one in advice.compared],
+        "epsilons_needed": [
+            {"learner": pair.learner, "mechanism": pair.mechanism, "epsilon": _finite(needed)}
+            for pair, needed in epsilons_needed(
+                advice.compared, advice.users, advice.target
+            ).items()
+        ]
+        if advice.asked == "epsilon"
+        else None,
+        "without_privacy": _forecast(advice, advice.open),
         "states": shape.states,
         "actions": shape.actions,
         "horizon": shape.horizon,
-        "users": advice.users,
-        "epsilon": advice.epsilon,
         "target_loss": advice.target,
         "policy_loss": DEFINITION,
         "method": method(advice),
         "worlds": list(advice.worlds),
-        "epsilons": list(advice.epsilons),
-        "pairs": [_pair(advice, pair) for pair in advice.pairs],
-        "without_privacy": _forecast(advice, advice.open),
-        "recommendation": {
-            "learner": chosen.pair.learner,
-            "mechanism": chosen.pair.mechanism,
-            "reaches_target": advice.reached,
-            "sentence": recommendation(advice),
-            **_forecast(advice, chosen),
-        },
-        "what_would_change": changes(advice),
-    }
-
-
-def _pair(advice: Advice, pair: Pair) -> dict[str, Any]:
-    return {
-        "learner": pair.learner,
-        "mechanism": pair.mechanism,
-        "delta": 0.0 if pair.pure else advice.delta,
-        "learner_promises": pair.promise,
-        "epsilon_needed": _finite(advice.epsilon_needed(pair)),
-        "forecasts": [_forecast(advice, forecast) for forecast in advice.of(pair)],
     }
 
 
 def _forecast(advice: Advice, forecast: Forecast) -> dict[str, Any]:
-    each = forecast.users_needed_each(advice.target)
+    losses = forecast.after(advice.users)
     return {
+        "learner": forecast.pair.learner,
+        "mechanism": forecast.pair.mechanism,
         "epsilon": forecast.epsilon,
-        "loss": forecast.loss(advice.users),
-        "loss_each_run": forecast.after(advice.users).tolist(),
-        f"loss_after_{AHEAD}_times_the_users": forecast.loss(AHEAD * advice.users),
-        "users_needed": _finite(forecast.users_needed(advice.target)),
-        "users_needed_each_run": [_finite(users) for users in each],
+        "delta": 0.0 if forecast.pair.pure else advice.delta,
+        "loss": float(losses.mean()),
+        "standard_error": _finite(standard_error(losses)),
+        "loss_each_run": losses.tolist(),
+        "learner_promises": forecast.pair.promise,
     }
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from ldprl.accounting.shuffling import largest_local_epsilon
 from ldprl.advice.adviser import Advice
-from ldprl.advice.forecast import Forecast, Trial, forecasts_of
-from ldprl.advice.pairs import PAIRS
-from ldprl.advice.scenarios import given_scenario, plausible_scenarios
+from ldprl.advice.forecast import FIRST_PLAN, Forecast, Forecaster
+from ldprl.advice.pairs import PAIRS, Pair
 from ldprl.errors import InputError, probability, whole_number
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.catalogue import build_mechanism
@@ -44,40 +42,47 @@ def with_relay(
     crowd: int,
     delta: float,
     *,
+    pairs: Sequence[Pair] = PAIRS,
     seed: int = 0,
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Relayed:
-    """Forecast what the users of ``advice`` lose if a relay gives them the same ε centrally."""
-    if advice.epsilon is None:
-        raise InputError("epsilon", None, "the central ε to compare at, with a crowd")
-    if whole_number("crowd", crowd, 2) > advice.users:
-        raise InputError("crowd", crowd, f"at most the number of users, {advice.users}")
+    """Forecast what the users of ``advice`` lose if a relay gives them the same ε centrally.
+
+    A pair is chosen by a few runs, and forecast by as many as ``advice`` has.
+    """
+    users, runs = advice.users, len(advice.worlds)
+    if whole_number("crowd", crowd, 2) > users:
+        raise InputError("crowd", crowd, f"at most the number of users, {users}")
     probability("delta", delta, zero=False)
-    runs, shape = len(advice.worlds), advice.shape
-    if isinstance(problem, Shape):
-        worlds = plausible_scenarios(problem, runs, seed)
-    else:
-        worlds = [given_scenario(problem)] * runs
-    chances = np.random.SeedSequence(seed).generate_state(runs).tolist()
-    trials = []
-    for pair in PAIRS:
-        if not pair.pure:
-            continue
-        # Rounded down to four digits, so that it can be written into a deployment.
-        name = pair.mechanism
-        largest = largest_local_epsilon(
-            crowd,
-            advice.epsilon,
-            delta,
-            lambda level, name=name: build_mechanism(name, shape, level).blankets(),  # type: ignore[misc]
-        )
-        local = np.floor(largest * 1e4) / 1e4
-        trials += [
-            Trial(pair, float(local), delta, advice.users, chance, world, crowd)
-            for chance, world in zip(chances, worlds, strict=True)
-        ]
-    found = forecasts_of(trials, workers, progress)
-    best = min(found, key=lambda one: one.loss(advice.users))
-    assert best.epsilon is not None
-    return Relayed(crowd, delta, best.epsilon, best)
+    ask = Forecaster(
+        problem,
+        delta=advice.delta,
+        least=max(crowd, math.ceil(users / FIRST_PLAN)),
+        runs=runs,
+        seed=seed,
+        workers=workers,
+        progress=progress,
+    )
+    pure = [pair for pair in pairs if pair.pure]
+    levels = {
+        name: _local_epsilon(name, advice, crowd, delta)
+        for name in dict.fromkeys(pair.mechanism for pair in pure)
+    }
+    few = max(1, runs // 5)
+    found = ask([(pair, levels[pair.mechanism]) for pair in pure], users, few)
+    best = min(found, key=lambda one: one.loss(users)).pair
+    level = levels[best.mechanism]
+    (forecast,) = ask([(best, level)], users, runs)
+    return Relayed(crowd, delta, level, forecast)
+
+
+def _local_epsilon(mechanism: str, advice: Advice, crowd: int, delta: float) -> float:
+    """Return ε₀, rounded down to four digits, so that it can be written into a deployment."""
+    largest = largest_local_epsilon(
+        crowd,
+        advice.epsilon,
+        delta,
+        lambda level: build_mechanism(mechanism, advice.shape, level).blankets(),
+    )
+    return math.floor(largest * 1e4) / 1e4

@@ -42,6 +42,13 @@ def given_scenario(mdp: TabularMDP, name: str = "the given MDP") -> Scenario:
     return world
 
 
+def scenarios(problem: Shape | TabularMDP, number: int, seed: int) -> list[Scenario]:
+    """Return the worlds of ``number`` runs: the given MDP each time, or plausible ones."""
+    if isinstance(problem, Shape):
+        return plausible_scenarios(problem, number, seed)
+    return [given_scenario(problem)] * number
+
+
 def plausible_scenarios(shape: Shape, number: int, seed: int) -> list[Scenario]:
     """Return MDPs of one shape in which the policy matters, of three kinds in turn.
 

@@ -1,13 +1,17 @@
-"""The advice as sentences."""
+"""The advice as sentences: the answer, what would change it, and how it was found."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ldprl.advice.adviser import Advice
-from ldprl.advice.forecast import AHEAD, FIRST_PLAN, GROWTH, Forecast
-from ldprl.advice.pairs import PREFERRED, Pair
-from ldprl.learning.ldp_ts import FORECAST_DRAWS
+from ldprl.advice.forecast import FIRST_PLAN, GROWTH, Forecast, standard_error
+from ldprl.advice.incumbent import made_up_for_after
+from ldprl.advice.pairs import Pair
+from ldprl.catalogue import LEARNERS
+from ldprl.shape import FloatArray
 
 DEFINITION = (
     "Policy loss is (V* − V)/(V* − V of acting at random), with V that of the policies in force,"
@@ -18,77 +22,138 @@ _POOR = 0.5
 
 
 def recommendation(advice: Advice) -> str:
-    """Return one sentence: the recommended pair, its expected loss, and its guarantee."""
-    chosen, users = advice.chosen, advice.users
-    pair, epsilon = chosen.pair, f"ε = {chosen.epsilon:g}"
-    expected = f"loses {spread(chosen, users)} after {users:,} users"
-    guarantee = f"users have {privacy(advice, pair)}; of the learner: {pair.promise}"
-    if advice.epsilon is None and advice.reached:
-        return f"Take {pair} at {epsilon}: it {expected}; {guarantee}."
-    if advice.epsilon is None:
-        levels = f"No pair comes down to a loss of {advice.target:g} with ε up to {epsilon[4:]}"
-        return f"{levels}: the nearest, {pair}, {expected}; {guarantee}."
-    if chosen.loss(users) > _POOR:
-        return f"At {epsilon} nobody learns enough: even {pair} {expected}; {guarantee}."
-    return f"At {epsilon} take {pair}: it {expected}; {guarantee}."
+    """Return the answer: the recommended pair, its expected loss, and its guarantee."""
+    pair, level = advice.chosen.pair, f"ε = {advice.epsilon:g}"
+    loses = f"it loses {_expected(advice)} after {_people(advice, advice.users)}"
+    if advice.asked == "users" and advice.reached:
+        low, high = (_needed_users(advice, errors) for errors in (-1, 1))
+        answer = (
+            f"At {level} take {pair}: a loss of {advice.target:g} takes about"
+            f" {_people(advice, advice.users)} ({low} to {high} within one standard error)"
+        )
+    elif advice.asked != "loss" and not advice.reached:
+        within = f"with {level}" if advice.asked == "users" else f"with ε up to {advice.epsilon:g}"
+        answer = f"No pair comes down to a loss of {advice.target:g} {within}; {pair}: {loses}"
+    elif advice.asked == "epsilon":
+        answer = f"Take {pair} at {level}: {loses}"
+    elif advice.loss > _POOR:
+        answer = f"At {level} nobody learns enough: of {pair}, {loses}"
+    else:
+        answer = f"At {level} take {pair}: {loses}"
+    return f"{answer}. {_handed(advice)} {_guarantee(advice)}"
+
+
+def _expected(advice: Advice) -> str:
+    error = standard_error(advice.chosen.after(advice.users))
+    return f"{advice.loss:.2g}" + (f" ± {error:.1g}" if math.isfinite(error) else "")
+
+
+def _handed(advice: Advice) -> str:
+    return f"The policy that it hands over then loses {mean_and_error(advice.handed)}."
+
+
+def _guarantee(advice: Advice) -> str:
+    pair = advice.chosen.pair
+    said = f"Users have {privacy(advice, pair)}; of the learner: {pair.promise}."
+    if advice.returning.reports > 1:
+        total = advice.returning.total(advice.epsilon)
+        at = f" at δ = {advice.returning.delta:g}" if advice.returning.delta else ""
+        said += (
+            f" {advice.returning.reports:,} reports of a user have ε = {total:.4g}{at} together."
+        )
+    if not LEARNERS.find(pair.learner).can_serve():
+        said += f" {pair.learner} can be simulated; a service cannot run it yet."
+    if advice.chosen.points[-1] < advice.users:
+        last = int(advice.chosen.points[-1])
+        said += f" Simulated up to {last:,} users, each one by itself; with more it loses less."
+    return said
+
+
+def _people(advice: Advice, users: int) -> str:
+    reports = advice.returning.reports
+    if reports == 1:
+        return f"{users:,} users"
+    return f"{users:,} reports of {math.ceil(users / reports):,} users"
+
+
+def _needed_users(advice: Advice, errors: float) -> str:
+    needed = advice.fit(errors).users_needed(advice.epsilon, advice.target)
+    last = int(advice.chosen.points[-1])
+    return f"{float(f'{needed:.2g}'):,.0f}" if math.isfinite(needed) else f"more than {last:,}"
 
 
 def changes(advice: Advice) -> list[str]:
     """Return sentences on what changes the loss: users, ε, states, no privacy, another pair."""
-    chosen, users = advice.chosen, advice.users
-    more = AHEAD * users
-    found = [f"{AHEAD} times the users ({more:,}): {chosen.loss(more):.2f}."]
-    needed = chosen.users_needed(advice.target)
-    reach = f"{needed:,.0f} users" if math.isfinite(needed) else f"more than {more:,} users"
-    found.append(f"A loss of {advice.target:g} takes {reach} at this ε.")
-    less, twice = advice.around
-    found.append(
-        f"Twice the ε ({twice.epsilon:g}): {twice.loss(users):.2f};"
-        f" half of it ({less.epsilon:g}): {less.loss(users):.2f}."
-    )
+    users, last = advice.users, int(advice.ahead.points[-1])
+    found = []
+    if last > users:
+        found.append(f"{last / users:.2g} times the users ({last:,}): {advice.later_loss:.2g}.")
+    if advice.asked != "users":
+        needed = advice.users_needed(advice.target)
+        reach = f"about {needed:,.0f}" if math.isfinite(needed) else f"more than {last:,}"
+        found.append(f"A loss of {advice.target:g} takes {reach} users at this ε.")
+    fit = advice.fit()
+    others = [level for level in fit.epsilons if level != advice.epsilon]
+    losses = [f"{fit.loss(level, users):.2g} at ε = {level:g}" for level in others]
+    found.append(f"Another ε: {', '.join(losses)}.")
     if advice.smaller is not None:
         states = math.ceil(advice.shape.states / 2)
-        found.append(f"Half the states ({states}): {spread(advice.smaller, users)}, in other MDPs.")
-    found.append(
-        f"No privacy at all: {advice.open.loss(users):.2f} with {advice.open.pair.learner}."
-    )
+        found.append(f"Half the states ({states}), other worlds: {at(advice.smaller, users)}.")
+    found.append(f"No privacy, {advice.open.pair.learner}: {at(advice.open, users)}.")
     rival = _rival(advice)
-    found.append(
-        f"{rival.pair} at ε = {rival.epsilon:g}: {rival.loss(users):.2f}; {rival.pair.promise}."
-    )
+    if rival is not None:
+        found.append(
+            f"{rival.pair} at ε = {rival.epsilon:g}: {at(rival, users)}; {rival.pair.promise}."
+        )
     return found
 
 
-def _rival(advice: Advice) -> Forecast:
-    """Return the usual choice if another was made, else the best other at the nearest ε."""
-    chosen = advice.chosen
-    nearest = min(advice.epsilons, key=lambda level: abs(math.log(level / (chosen.epsilon or 1))))
-    there = [
-        forecast
-        for forecast in advice.forecasts
-        if forecast.epsilon == nearest and forecast.pair != chosen.pair
-    ]
-    usual = [forecast for forecast in there if forecast.pair == PREFERRED]
-    return min(usual or there, key=lambda forecast: forecast.loss(advice.users))
+def against_incumbent(advice: Advice, loss: float) -> str:
+    """Return a sentence on when the recommended pair does as well as what is in use."""
+    better, paid = advice.users_needed(loss), made_up_for_after(advice, loss)
+    today = f"The incumbent loses {loss:.2g}"
+    last = f"{advice.ahead.points[-1]:,}"
+    if math.isinf(better):
+        return f"{today}: {last} users are not enough to do as well."
+    said = f"{today}: policies do as well from about {better:,.0f} users on"
+    if math.isinf(paid):
+        return f"{said}; what exploring costs is not made up for within {last}."
+    return f"{said}, and what exploring costs is made up for after about {paid:,.0f}."
+
+
+def _rival(advice: Advice) -> Forecast | None:
+    """Return the best other pair at the nearest ε."""
+    others = [one for one in advice.compared if one.pair != advice.chosen.pair]
+    if not others:
+        return None
+    distance = min(abs(math.log(one.level / advice.epsilon)) for one in others)
+    there = [one for one in others if abs(math.log(one.level / advice.epsilon)) <= distance + 1e-9]
+    return min(there, key=lambda forecast: forecast.loss(advice.users))
 
 
 def method(advice: Advice) -> str:
     """Return a sentence on how the forecasts were made."""
-    kinds = dict.fromkeys(advice.worlds)
-    runs = len(advice.worlds)
-    where = f"{runs} runs in {advice.worlds[0]}" if len(kinds) == 1 else ", ".join(kinds)
+    kinds = dict.fromkeys(name.split()[0] for name in advice.worlds)
+    given = len(set(advice.worlds)) == 1 and len(advice.worlds) > 1
+    where = advice.worlds[0] if given else f"{len(advice.worlds)} worlds ({', '.join(kinds)})"
     return (
-        f"By exact batch simulation in {where}: the mean, and in brackets the least and the most."
-        f" A plan serves 1/{FIRST_PLAN} of the users, and later ones {GROWTH:.0%} of the users so"
-        f" far, ldp-ts with {FORECAST_DRAWS} draws; planning more often does a little better."
+        f"By exact simulation in {where}; mean ± standard error over runs. All pairs and all ε meet"
+        f" the same worlds and the same luck. A plan serves 1/{FIRST_PLAN:,} of the users, and"
+        f" later ones {GROWTH:.0%} of the users so far; planning more often does a little better."
         f" Gaussian noise has δ = {advice.delta:g}, all else δ = 0."
     )
 
 
-def spread(forecast: Forecast, users: int) -> str:
-    """Write the mean loss and its range over the runs."""
-    losses = forecast.after(users)
-    return f"{losses.mean():.2f} ({losses.min():.2f}–{losses.max():.2f})"
+def at(forecast: Forecast, users: int) -> str:
+    """Write the loss after ``users`` users: mean ± standard error."""
+    return mean_and_error(forecast.after(users))
+
+
+def mean_and_error(values: FloatArray) -> str:
+    """Write mean ± standard error of runs."""
+    error = standard_error(values)
+    mean = f"{np.mean(values):.2g}"
+    return f"{mean} ± {error:.1g}" if math.isfinite(error) else mean
 
 
 def privacy(advice: Advice, pair: Pair) -> str:

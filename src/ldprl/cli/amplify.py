@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldprl.cli.completion import mechanism_names
-from ldprl.cli.numbers import count, decimal
+from ldprl.cli.numbers import count, decimal, warn_of_delta
 from ldprl.cli.options import ACTIONS, HORIZON, STATES, Json
 from ldprl.cli.pictures import check_picture
 from ldprl.cli.show import show_json, show_line
@@ -86,6 +86,7 @@ def amplify(
     if central_epsilon is None:
         central = shuffling.central_epsilon(built, users, level)
     half = shuffling.central_epsilon(built, max(1, users // 2), level)
+    warn_of_delta(level, users)
     together = central
     if times > 1:
         pair = shuffling.crowd_pair(built, users)

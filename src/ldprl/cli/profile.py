@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from ldprl.cli.completion import mechanism_names
 from ldprl.cli.names import private_mechanisms
 from ldprl.cli.numbers import count, decimal
 from ldprl.cli.options import ACTIONS, HORIZON, STATES, ConstantsName, Delta, Json
@@ -26,6 +27,14 @@ def profile(
     states: Annotated[str, STATES] = "2",
     actions: Annotated[str, ACTIONS] = "2",
     horizon: Annotated[str, HORIZON] = "2",
+    mechanism: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="This mechanism alone, by name or module:Class. \\[default: every one]",
+            autocompletion=mechanism_names,
+        ),
+    ] = None,
     delta: Delta = "0",
     constants: ConstantsName = "sound",
     out: Annotated[
@@ -34,11 +43,11 @@ def profile(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compute the exact privacy of every mechanism as built: δ at each ε.
+    """Compute the exact privacy of mechanisms as built: δ at each ε.
 
     Each δ is proven not to be too small; the gap says by how much it can be too large.
     """
-    from ldprl.errors import positive, probability
+    from ldprl.errors import InputError, positive, probability
     from ldprl.mechanisms.catalogue import build_mechanism
     from ldprl.shape import Shape
 
@@ -51,10 +60,12 @@ def profile(
         count("horizon", horizon, at_most=10**3),
     )
     kind = cast("Constants", constants)
-    profiles = {
-        name: build_mechanism(name, shape, target, chance, constants=kind).privacy_profile()
-        for name in private_mechanisms(constants, chance)
-    }
+    names = private_mechanisms(constants, chance) if mechanism is None else [mechanism]
+    built = {name: build_mechanism(name, shape, target, chance, constants=kind) for name in names}
+    for name, one in built.items():
+        if not one.private:
+            raise InputError("mechanism", name, "a private mechanism: this one claims nothing")
+    profiles = {name: one.privacy_profile() for name, one in built.items()}
     if out is not None:
         from ldprl.figures.profile_plot import plot_profiles
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ldprl.cli.numbers import count
+from ldprl.cli.numbers import count, warn_of_delta
 from ldprl.cli.options import Json
 from ldprl.cli.results import show_summary
 from ldprl.cli.show import show_json
@@ -35,10 +35,16 @@ def run(
     """
     from ldprl.cli.progress import counted_bar, resumable
     from ldprl.experiments.run import run_experiment
+    from ldprl.experiments.schema import parse, read_text
     from ldprl.experiments.summary import summarize
     from ldprl.figures.experiment_plot import plot_experiment
+    from ldprl.mechanisms.catalogue import MECHANISMS
 
     processes = None if workers is None else count("workers", workers, at_most=10**4)
+    grid = parse(read_text(file))
+    kinds = [MECHANISMS.find(pair.mechanism) for pair in grid.combinations()]
+    if any("delta" in kind.parameters() for kind in kinds):
+        warn_of_delta(grid.delta, grid.episodes)
     with resumable("cells", out), counted_bar("cells") as progress:
         results = run_experiment(file, out, workers=processes, cluster=cluster, progress=progress)
     summary = summarize(out)

@@ -74,6 +74,9 @@ def simulate_users(
         digest = served_digest(url, min(trying, _FIRST_CONTACT))
     except UnavailableError as error:
         raise InputError("url", url, f"a service that answers ({error})") from None
+    if _is_paused(url):
+        expected = "a service at work: its operator has paused it, and can resume it"
+        raise InputError("url", url, f"{expected} (POST /v1/admin/pause)")
     try:
         people = People(url, digest, world, number, at_once, origin, trying)
         try:
@@ -90,6 +93,22 @@ def simulate_users(
         raise typer.Exit(1) from None
     if people.statuses["refused"] or people.statuses["unsent"]:
         raise typer.Exit(1)
+
+
+def _is_paused(url: str) -> bool:
+    """Return whether a service says that it is paused; a relay says nothing of it."""
+    from http.client import HTTPException
+
+    from ldprl.client.connection import Connection
+
+    connection = Connection(url, _FIRST_CONTACT)
+    try:
+        status = connection.request("GET", "/v1/status").document
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+    return isinstance(status, dict) and status.get("paused") is True
 
 
 @contextmanager

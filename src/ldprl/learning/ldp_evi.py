@@ -51,7 +51,7 @@ class LDPEVI(CompiledLearner):
     colour = "#d55e00"
     usual_mechanism = "subset-selection"
     promise = "its confidence set holds at all times (proved); no regret bound"
-    forecast_with = ("subset-selection", "laplace", "gaussian", "randomized-response")
+    forecast_with = ("subset-selection", "laplace", "gaussian")
     summary = "LDP-EVI, optimism over a sound plausible set; the one to start with"
     private = True
     # The ablation leaves one of them out.

@@ -40,7 +40,7 @@ class LDPOBI(OptimisticLearner):
     title = "LDP-OBI"
     colour = "#0072b2"
     promise = "regret bound (the paper's theorem, corrected constants)"
-    forecast_with = ("laplace", "gaussian", "randomized-response")
+    forecast_with = ("laplace",)
     summary = "LDP-OBI, the paper's optimistic learner, with any mechanism"
     private = True
 

@@ -33,7 +33,7 @@ class LDPPSRL(PosteriorLearner):
     title = "LDP-PSRL"
     colour = "#cc79a7"
     promise = "no proof; needs the number of users in advance"
-    forecast_with = ("laplace", "gaussian", "randomized-response")
+    forecast_with = ("laplace",)
     needs_squares = True
     summary = "LDP-PSRL, the paper's posterior sampling, with any mechanism; no regret bound"
     private = True

@@ -55,6 +55,7 @@ class LDPReturns(Learner):
     title = "LDP-RETURNS"
     colour = "#b5542a"
     usual_mechanism = "return-bits"
+    forecast_with = ("return-bits",)
     reads = "effects"
 
     def __init__(self, mechanism: Mechanism) -> None:

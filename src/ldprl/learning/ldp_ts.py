@@ -16,9 +16,6 @@ from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray
 from ldprl.statistics import Statistics
 
-FORECAST_DRAWS = 4
-"""Draws in a plan of a forecast, where a service takes 16."""
-
 
 class Belief(NamedTuple):
     """Mean and standard deviation of every reward and every transition probability."""
@@ -57,10 +54,6 @@ class LDPTS(CompiledLearner):
         self.mechanism = mechanism
         self.draws = whole_number("draws", draws, 1)
         self._laws = mechanism.row_laws
-
-    def for_forecast(self) -> LDPTS:
-        """Return the same learner with fewer draws a plan: most of its time goes into them."""
-        return LDPTS(self.mechanism, draws=FORECAST_DRAWS)
 
     def belief(self, statistics: Statistics) -> Belief:
         """Return mean and spread of every parameter, given the sums."""

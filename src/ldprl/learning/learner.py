@@ -53,10 +53,6 @@ class Learner(Named, ABC):
         """Whether a service can plan with it: from private sums, for any number of users."""
         return cls.private and not cls.needs_squares and "episodes" not in cls.parameters()
 
-    def for_forecast(self) -> Learner:
-        """Return a version whose plans take less time, where forecasts need one."""
-        return self
-
     compiles: ClassVar[bool] = False
     """Whether :meth:`planner` does what :meth:`plan` does: not where a class has a plan() of its
     own and inherits the planner. A learner that does not compile is simulated in Python."""

@@ -15,7 +15,7 @@ from ldprl.learning.learner import Learner
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, IntArray
-from ldprl.simulation.schedule import Growth, Schedule, each
+from ldprl.simulation.schedule import AtLeast, Growth, Schedule, each
 from ldprl.simulation.seeds import Seeds
 from ldprl.statistics import Statistics
 
@@ -34,7 +34,8 @@ def engine_for(
     seeds: Seeds,
 ) -> Engine | None:
     """Return a compiled loop, or None where learner, mechanism or schedule has no compiled part."""
-    known = schedule is each or isinstance(schedule, Growth)
+    pace, _ = _pace(schedule)
+    known = pace is each or isinstance(pace, Growth)
     if not (known and learner.compiles and mechanism.compiles) or find_spec("numba") is None:
         return None
     statistics = mechanism.no_statistics()
@@ -46,6 +47,13 @@ def engine_for(
     ):
         return None
     return Engine(mdp, learner, mechanism, points, schedule, seeds)
+
+
+def _pace(schedule: Schedule) -> tuple[Schedule, int]:
+    """Return when a plan is due, and the least number of users that it serves."""
+    if isinstance(schedule, AtLeast):
+        return schedule.schedule, schedule.crowd
+    return schedule, 1
 
 
 class Engine:
@@ -70,7 +78,8 @@ class Engine:
             raise InputError("episodes", int(points[-1]), f"at most {most}, to count exactly")
         self._mdp, self._learner, self._mechanism = mdp, learner, mechanism
         self._points, self._empty = points, mechanism.no_statistics()
-        self._growth = schedule.factor if isinstance(schedule, Growth) else 0.0
+        pace, self._least = _pace(schedule)
+        self._growth = pace.factor if isinstance(pace, Growth) else 0.0
         self._chunk = max(1, _STEPS_A_CALL // (shape.states**2 * shape.actions * shape.horizon))
         self.run(seeds, lambda users: None, until=0)
         self.compile_seconds = time.perf_counter() - started
@@ -98,7 +107,7 @@ class Engine:
             sums_of(self._empty), self._learner.room(self._empty), self._points, seeds.world,
             seeds.own, draws or 0,
         )  # fmt: skip
-        batches = self._growth > 0 or draws is None
+        batches = self._growth > 0 or self._least > 1 or draws is None
         loop: Any = entry_for(loops.growth if batches else loops.each, (channel, planner))
         if batches:
             channel = loops.distant_channel(channel, population, run)
@@ -108,7 +117,8 @@ class Engine:
         while True:
             # Between calls progress is shown, and Ctrl-C is handled.
             end = min(2 * users + 1 if self._growth else users + self._chunk, last)
-            loop(population, channel, planner, run, end, *([self._growth] if batches else []))
+            often = (self._growth, self._least) if batches else ()
+            loop(population, channel, planner, run, end, *often)
             users = int(run.sums.users[0])
             if users >= last:
                 break

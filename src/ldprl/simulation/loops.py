@@ -160,15 +160,16 @@ def each(
 
 @entry
 def growth(
-    population: Population, channel: Any, planner: Any, run: Run, until: int, factor: float
-) -> None:
-    """Plan anew when the number of users has grown by the factor 1 + ``factor``; 0: each user."""
+    population: Population, channel: Any, planner: Any, run: Run, until: int, factor: float,
+    least: int,
+) -> None:  # fmt: skip
+    """Plan anew when users have grown by the factor 1 + ``factor``, and by ``least`` at least."""
     sums, draft, points = run.sums, run.draft, run.points
     chance, stream, own = run.streams[WORLD], run.streams[NOISE], run.streams[LEARNER]
     users, due, total = sums.users[0], run.clock[0], run.regret[0]
     while users < until:
         plan(planner, sums, own, draft)
-        batch = min(max(1, math.ceil(factor * users)), points[-1] - users)
+        batch = min(max(least, math.ceil(factor * users)), points[-1] - users)
         reseed(chance, run.world_key, users)
         left, shares, lost = float(batch), 1.0, 0.0
         for i in range(draft.used[0]):

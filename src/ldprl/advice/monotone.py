@@ -1,0 +1,93 @@
+"""Losses that fall with ε and with users: the nearest such table to the simulated means.
+
+More users and a larger ε never make the best use of reports worse, so a forecast that rises with
+either shows the chance of its runs. Isotonic regression removes it and reports nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ldprl.advice.forecast import Forecast
+from ldprl.shape import FloatArray
+
+
+def falling(values: ArrayLike, weights: ArrayLike) -> FloatArray:
+    """Return the non-increasing sequence with the least weighted sum of squared differences.
+
+    By pooling adjacent violators (Barlow et al. 1972, section 1.2).
+    """
+    pools: list[tuple[float, float, int]] = []  # mean, weight, length
+    pairs = zip(np.asarray(values).tolist(), np.asarray(weights).tolist(), strict=True)
+    for value, weight in pairs:
+        mean, total, length = value, weight, 1
+        while pools and pools[-1][0] < mean:
+            before, other, longer = pools.pop()
+            mean = (mean * total + before * other) / (total + other)
+            total, length = total + other, length + longer
+        pools.append((mean, total, length))
+    means, _, lengths = zip(*pools, strict=True)
+    return np.repeat(means, lengths)
+
+
+class Fit:
+    """The losses of one pair, falling in ε and in users.
+
+    First each column (one number of users) is made to fall in ε, weighted by runs, then each row
+    (one ε) in users. Isotonic regression with equal weights keeps the order of rows, so the second
+    step leaves the first one true.
+
+    Parameters
+    ----------
+    forecasts
+        Of one pair, each with another ε, all at the same numbers of users.
+    errors
+        Standard errors that are added to every mean first.
+    """
+
+    def __init__(self, forecasts: Sequence[Forecast], errors: float = 0.0) -> None:
+        ordered = sorted(forecasts, key=lambda one: one.level)
+        self.epsilons = [one.level for one in ordered]
+        self.points = ordered[0].points
+        means = np.array([one.mean + errors * one.error if errors else one.mean for one in ordered])
+        runs = [len(one.losses) for one in ordered]
+        columns = np.array([falling(column, runs) for column in means.T])
+        equal = np.ones(len(self.points))
+        self.losses = np.array([falling(row, equal) for row in columns.T])
+
+    def loss(self, epsilon: float, users: int) -> float:
+        """Return the loss at a simulated ε after ``users`` users, or the last that is known."""
+        row = self.losses[self.epsilons.index(epsilon)]
+        return float(np.interp(math.log(users), np.log(self.points), row))
+
+    def epsilon_needed(self, users: int, target: float) -> float:
+        """Return the least ε with a loss of at most ``target`` after ``users`` users.
+
+        Interpolated linearly in ln ε between simulated ε. The least of them if it is enough;
+        infinite if the largest is not.
+        """
+        losses = np.array([self.loss(level, users) for level in self.epsilons])
+        return _crossing(np.array(self.epsilons), losses, target)
+
+    def users_needed(self, epsilon: float, target: float) -> float:
+        """Return the least number of users with a loss of at most ``target``; infinite if none."""
+        return _crossing(
+            self.points.astype(float), self.losses[self.epsilons.index(epsilon)], target
+        )
+
+
+def _crossing(places: FloatArray, losses: FloatArray, target: float) -> float:
+    """Return where falling losses reach ``target``, interpolated linearly in the logarithm."""
+    enough = np.flatnonzero(losses <= target)
+    if not len(enough):
+        return math.inf
+    first = int(enough[0])
+    if first == 0:
+        return float(places[0])
+    low, high = float(places[first - 1]), float(places[first])
+    share = (losses[first - 1] - target) / (losses[first - 1] - losses[first])
+    return float(low * (high / low) ** share)

@@ -1,0 +1,148 @@
+"""What ``ldprl advise`` prints: the answer, what would change it, then the forecasts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ldprl.advice import Advice, Pair
+from ldprl.advice.adviser import LEVELS
+from ldprl.advice.choice import epsilons_needed
+from ldprl.advice.forecast import Forecast
+from ldprl.advice.incumbent import made_up_for_after
+from ldprl.advice.record import as_dict
+from ldprl.advice.relayed import Relayed
+from ldprl.advice.words import (
+    DEFINITION,
+    against_incumbent,
+    at,
+    changes,
+    method,
+    recommendation,
+)
+from ldprl.catalogue import LEARNERS
+from ldprl.cli.show import show_line, show_table
+
+
+def record(advice: Advice, incumbent: float | None, relayed: Relayed | None) -> dict[str, Any]:
+    """Return all of it as plain values."""
+    found = as_dict(advice)
+    if incumbent is not None:
+        better, paid = advice.users_needed(incumbent), made_up_for_after(advice, incumbent)
+        found["incumbent"] = {
+            "loss": incumbent,
+            "as_good_from_users": better if math.isfinite(better) else None,
+            "made_up_for_after_users": paid if math.isfinite(paid) else None,
+            "sentence": against_incumbent(advice, incumbent),
+        }
+    if relayed is not None:
+        forecast = relayed.forecast
+        found["relay"] = {
+            "central_epsilon": advice.epsilon,
+            "central_delta": relayed.delta,
+            "crowd": relayed.crowd,
+            "local_epsilon": relayed.local_epsilon,
+            "learner": forecast.pair.learner,
+            "mechanism": forecast.pair.mechanism,
+            "loss": forecast.loss(advice.users),
+            "loss_without": advice.loss,
+            "sentence": _relay(advice, relayed),
+        }
+    return found
+
+
+def show(advice: Advice, incumbent: float | None, relayed: Relayed | None) -> None:
+    """Print all of it for people."""
+    show_line(recommendation(advice), style="bold")
+    show_line("\nWhat would change it", style="bold")
+    for line in changes(advice):
+        show_line(f"  {line}")
+    if incumbent is not None:
+        show_line(f"  {against_incumbent(advice, incumbent)}")
+    if relayed is not None:
+        show_line(f"  {_relay(advice, relayed)}")
+    shape = advice.shape
+    sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
+    title = f"Policy loss after {advice.users:,} users, {sizes}"
+    show_line("")
+    _show_near(advice, title)
+    (_show_levels if advice.asked == "epsilon" else _show_pairs)(advice, title)
+    show_line(f"{DEFINITION} {method(advice)}")
+    for learner in dict.fromkeys(one.pair.learner for one in advice.compared):
+        show_line(f"  {learner}: {LEARNERS.find(learner).promise}")
+
+
+def _relay(advice: Advice, relayed: Relayed) -> str:
+    return (
+        f"A relay that mixes {relayed.crowd:,} reports, central ε = {advice.epsilon:g}"
+        f" (δ = {relayed.delta:g}): {at(relayed.forecast, advice.users)} with"
+        f" {relayed.forecast.pair}, each report ε₀ = {relayed.local_epsilon:g} by itself;"
+        f" without a relay {advice.loss:.2g}."
+    )
+
+
+def _show_near(advice: Advice, title: str) -> None:
+    """Show the recommended pair: the simulated means, and the fit that falls with ε."""
+    fit = advice.fit()
+    heads = ("ε", "runs", "simulated", "worst run", "fitted")
+    rows = [
+        (
+            f"{one.level:g}",
+            f"{len(one.losses)}",
+            at(one, advice.users),
+            f"{one.after(advice.users).max():.2g}",
+            f"{fit.loss(one.level, advice.users):.2g}",
+        )
+        for one in advice.near
+    ]
+    show_table(f"{title}: {advice.chosen.pair}", heads, rows, right=heads)
+
+
+def _show_pairs(advice: Advice, title: str) -> None:
+    """Show every pair at the given ε, the best first."""
+    heads = ("learner, mechanism", "runs", "simulated", "worst run")
+    ranked = sorted(advice.compared, key=lambda one: one.loss(advice.users))
+    rows = [
+        (
+            _name(one.pair),
+            f"{len(one.losses)}",
+            _at(one, advice.users),
+            f"{one.after(advice.users).max():.2g}",
+        )
+        for one in ranked
+    ]
+    show_table(f"{title}, ε = {advice.epsilon:g}: every pair", heads, rows, right=heads[1:])
+
+
+def _show_levels(advice: Advice, title: str) -> None:
+    """Show the mean loss of every pair at every ε, and which ε is enough."""
+    needs = epsilons_needed(advice.compared, advice.users, advice.target)
+    heads = ("learner, mechanism", *(f"{level:g}" for level in LEVELS), "needed")
+    rows = [
+        (
+            _name(pair),
+            *(f"{one.loss(advice.users):.2f}" for one in advice.compared if one.pair == pair),
+            _level(needed),
+        )
+        for pair, needed in sorted(needs.items(), key=lambda item: item[1])
+    ]
+    runs = max(len(one.losses) for one in advice.compared)
+    needed = f"the ε that a loss of {advice.target:g} needs"
+    show_table(f"{title}: every pair by ε, {runs} runs; {needed}", heads, rows, right=heads[1:])
+
+
+def _at(forecast: Forecast, users: int) -> str:
+    """Write the loss; where fewer users were simulated, say how many."""
+    last = int(forecast.points[-1])
+    return at(forecast, users) + ("" if last >= users else f" ({last:,} users)")
+
+
+def _name(pair: Pair) -> str:
+    return f"{pair.learner}, {pair.mechanism}{'' if pair.pure else ' (ε, δ)'}"
+
+
+def _level(level: float) -> str:
+    """Write the ε that is enough; beyond the simulated ones only a bound is known."""
+    if math.isinf(level):
+        return f"> {LEVELS[-1]:g}"
+    return f"≤ {level:g}" if level == LEVELS[0] else f"{level:.2g}"

@@ -1,0 +1,85 @@
+"""Fitted losses fall with ε and with users, and are the nearest that do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ldprl.advice.forecast import Forecast
+from ldprl.advice.monotone import Fit, falling
+from ldprl.advice.pairs import Pair
+
+PAIR = Pair("ldp-evi", "subset-selection")
+POINTS = np.array([1, 10, 100, 1000])
+
+
+def forecast(epsilon: float, *rows: list[float]) -> Forecast:
+    losses = np.array(rows)
+    return Forecast(PAIR, epsilon, POINTS, losses, losses, losses[:, -1])
+
+
+def test_what_falls_stays_and_what_rises_is_pooled() -> None:
+    assert falling([3.0, 2.0, 2.0, 1.0], [1, 1, 1, 1]).tolist() == [3, 2, 2, 1]
+    assert falling([1.0, 2.0, 0.0], [1, 1, 1]).tolist() == [1.5, 1.5, 0]
+    assert falling([1.0, 2.0, 0.0], [3, 1, 1]).tolist() == [1.25, 1.25, 0]
+    assert falling([0.0, 1.0, 2.0], [1, 1, 1]).tolist() == [1, 1, 1]
+
+
+def test_no_other_falling_sequence_is_nearer() -> None:
+    """The projection onto a cone: ⟨v − f, f⟩ = 0 and ⟨v − f, g⟩ ≤ 0 for every falling g."""
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        size = int(rng.integers(1, 8))
+        values, weights = rng.normal(size=size), rng.uniform(0.5, 3, size=size)
+        fitted = falling(values, weights)
+        assert (np.diff(fitted) <= 1e-12).all()
+        rest = weights * (values - fitted)
+        assert rest @ fitted == pytest.approx(0, abs=1e-9)
+        # Falling sequences are made of steps down and of constants of either sign.
+        assert abs(rest.sum()) < 1e-9
+        assert (np.cumsum(rest) <= 1e-9).all()
+
+
+def test_a_fit_falls_in_both_directions() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        runs = rng.integers(1, 6, size=5)
+        fit = Fit(
+            [forecast(2.0**i, *rng.uniform(size=(n, 4)).tolist()) for i, n in enumerate(runs)]
+        )
+        assert (np.diff(fit.losses, axis=0) <= 1e-12).all()
+        assert (np.diff(fit.losses, axis=1) <= 1e-12).all()
+
+
+def at_last(*losses: float) -> Fit:
+    return Fit([forecast(2.0**i, [1.0, 1.0, 1.0, loss]) for i, loss in enumerate(losses)])
+
+
+@pytest.mark.parametrize(
+    ("losses", "target", "expected"),
+    [
+        ((0.4, 0.2, 0.0), 0.1, 2 * math.sqrt(2)),
+        ((0.4, 0.2, 0.0), 0.4, 1.0),
+        ((0.4, 0.2, 0.15), 0.1, math.inf),
+        ((0.1, 0.3, 0.1), 0.15, 2 * 2 ** (0.05 / 0.1)),  # 0.1 and 0.3 are pooled: luck at ε = 1
+    ],
+)
+def test_epsilon_needed(losses: tuple[float, ...], target: float, expected: float) -> None:
+    assert at_last(*losses).epsilon_needed(1000, target) == pytest.approx(expected)
+
+
+def test_users_needed_is_interpolated_in_their_logarithm() -> None:
+    fit = Fit([forecast(1.0, [0.9, 0.5, 0.3, 0.1])])
+    assert fit.users_needed(1.0, 0.2) == pytest.approx(100 * math.sqrt(10))
+    assert fit.users_needed(1.0, 0.95) == 1
+    assert fit.users_needed(1.0, 0.05) == math.inf
+    assert fit.loss(1.0, 1000) == pytest.approx(0.1)
+    assert fit.loss(1.0, 10**6) == pytest.approx(0.1)  # the last that is known
+
+
+def test_standard_errors_move_the_answer() -> None:
+    one = forecast(1.0, [0.9, 0.5, 0.3, 0.1], [0.9, 0.7, 0.5, 0.3])
+    low, middle, high = (Fit([one], errors).users_needed(1.0, 0.45) for errors in (-1, 0, 1))
+    assert low < middle < high
