@@ -8,6 +8,7 @@ from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.naming import Catalogue
 from ldprl.shape import Shape
+from ldprl.structure import Structure
 
 LEARNERS: Catalogue[Learner] = Catalogue("learner", "ldprl.learning", Learner)  # type: ignore[type-abstract]
 
@@ -39,6 +40,15 @@ def check_pair(learner: str, mechanism: str) -> None:
         raise InputError("mechanism", mechanism, expected)
 
 
+def check_structure(learner: str, structure: Structure | None) -> None:
+    """Refuse a learner that would hand out actions that are not admissible."""
+    if structure is None or structure.admissible is None:
+        return
+    if "admissible" not in LEARNERS.find(learner).uses:
+        able = ", ".join(name for name, one in LEARNERS.items() if "admissible" in one.uses)
+        raise InputError("learner", learner, f"one that keeps to admissible actions: {able}")
+
+
 def build(
     learner: str,
     mechanism: str,
@@ -50,6 +60,7 @@ def build(
     constants: Constants = "sound",
     failure_probability: float = 0.1,
     alpha: float = 2.0,
+    structure: Structure | None = None,
 ) -> tuple[Learner, Mechanism]:
     """Return a learner and the mechanism that feeds it, by name or by ``module:Class``.
 
@@ -64,6 +75,7 @@ def build(
         expected = f"'none' with {learner}, which cannot use noisy sums (those that can: {usable})"
         raise InputError("mechanism", mechanism, expected)
     check_pair(learner, mechanism)
+    check_structure(learner, structure)
     chosen = build_mechanism(
         mechanism, shape, epsilon, delta, constants=constants, squares=kind.needs_squares
     )
@@ -73,5 +85,6 @@ def build(
         epsilon=epsilon,
         failure_probability=failure_probability,
         alpha=alpha,
+        structure=structure,
     )
     return agent, chosen

@@ -13,6 +13,7 @@ from ldprl.errors import InputError, whole_number
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 Array = NDArray[Any]
 Policy = NDArray[np.int64]
 """Actions of shape (H, S): what to do in state s at step h."""

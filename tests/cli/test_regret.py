@@ -190,3 +190,46 @@ def test_it_says_that_nothing_is_learnt_and_how_many_users_are_needed(run: Run) 
     told = run(f"{line} --epsilon 2").out
     assert f"Nothing learnt yet; at ε = 2 about {rounded(needed)} users are needed" in told
     assert run(f"{line} --mechanism none --learner ldp-evi --json").json["users_needed"] is None
+
+
+def test_what_is_publicly_known_is_read_from_a_file(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    path.write_text('{"admissible": [[0], [0, 1], [1]]}', encoding="utf-8")
+    line = f"regret --mdp random:3,2,3,1 --structure {path} --epsilon 2 --replan growth:1"
+    found = run(f"{line} --episodes 50 --learner ldp-returns --json").json
+    free = run("regret --mdp random:3,2,3,1 --epsilon 2 --episodes 10 --json").json
+    assert found["best_value"] <= free["best_value"]
+    assert found["best_value"] - found["random_value"] != free["best_value"] - free["random_value"]
+    outcome = run(f"{line} --episodes 50 --learner ldp-obi")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "keeps to admissible actions" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "JSON"),
+        ('{"admissible": [[0], [], [1]]}', "structure.admissible[1]"),
+        ('{"groups": [0, 0]}', "structure.groups"),
+        ('{"successors": [[0], [0], [0]]}', "in this MDP"),
+        ('{"group": [0, 0, 0]}', "did you mean 'groups'?"),
+    ],
+)
+def test_knowledge_that_contradicts_itself_or_the_mdp_is_refused(
+    run: Run, tmp_path: Path, content: str, words: str
+) -> None:
+    path = tmp_path / "known.json"
+    path.write_text(content, encoding="utf-8")
+    outcome = run(f"regret --mdp random:3,2,3,1 --structure {path} --epsilon 2 --episodes 50")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert len(outcome.err.splitlines()) == 1
+    assert words in outcome.err
+
+
+def test_what_a_learner_does_not_use_is_said(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    path.write_text('{"groups": [0, 0, 1], "incumbent": [0, 0, 0]}', encoding="utf-8")
+    line = f"regret --mdp random:3,2,3,1 --structure {path} --epsilon 2 --episodes 50 --json"
+    outcome = run(f"{line} --learner ldp-obi --replan growth:1")
+    assert outcome.code == 0
+    assert outcome.err == "warning: ldp-obi does not use: groups, incumbent\n"

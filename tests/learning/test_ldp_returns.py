@@ -1,5 +1,7 @@
 """The learner of return bits: its law of actions, its plans, and that it learns."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -12,7 +14,8 @@ from ldprl.mdp import random_mdp
 from ldprl.mdp.evaluation import optimum, policy_values
 from ldprl.shape import Shape
 from ldprl.simulation.engine import simulate
-from ldprl.statistics import Effects, Statistics
+from ldprl.statistics import THRESHOLDS, Effects, Statistics
+from ldprl.structure import Structure
 
 
 def _effects(scores: list[list[float]], users: float) -> Effects:
@@ -76,3 +79,44 @@ def test_other_mechanisms_and_sums_are_refused() -> None:
     agent, _ = build("ldp-returns", "return-bits", shape, episodes=10, epsilon=1.0)
     with pytest.raises(InputError, match="statistics"):
         agent.plan(Statistics.empty(shape), np.random.default_rng(0))
+
+
+def test_other_actions_than_the_admissible_are_never_drawn() -> None:
+    known = Structure.from_document({"admissible": [[0, 2], [1], [0, 1, 2, 3]]}, Shape(3, 4, 2))
+    rng = np.random.default_rng(0)
+    for users in (0, 10**4):
+        information = users * np.tile(np.eye(4) / 4 - 1 / 16, (3, 1, 1))
+        # The others look best.
+        scores = rng.normal(size=(3, 4)) * math.sqrt(users) + 100 * users * ~known.choices
+        effects = Effects(scores, information, np.zeros((2, THRESHOLDS)))
+        odds, lead = preferences(effects, known)
+        assert np.all(odds[~known.choices] == 0)
+        np.testing.assert_allclose(odds.sum(axis=1), 1)
+        assert known.choices[np.arange(3), lead].all()
+
+
+def test_an_incumbent_leads_until_reports_speak_against_it() -> None:
+    shape = Shape(2, 3, 2)
+    known = Structure.from_document({"incumbent": [2, 1]}, shape)
+    odds, lead = preferences(Effects.empty(shape), known)
+    assert lead.tolist() == [2, 1]
+    assert 0.5 < odds[0, 2] < 0.9
+    information = 1e4 * np.tile(np.eye(3) / 3 - 1 / 9, (2, 1, 1))
+    scores = np.tile([1000.0, -500.0, -500.0], (2, 1))
+    _, lead = preferences(Effects(scores, information, np.zeros((2, THRESHOLDS))), known)
+    assert lead.tolist() == [0, 0]
+
+
+def test_states_of_a_group_learn_from_each_other() -> None:
+    """An effect too small to be seen in one state is seen in a hundred of a group."""
+    shape = Shape(100, 2, 1)
+    known = Structure.from_document({"groups": [0] * 50 + [1] * 50}, shape)
+    rng = np.random.default_rng(1)
+    information = 100 * np.tile(np.eye(2) / 2 - 1 / 4, (100, 1, 1))
+    better = np.repeat([0, 1], 50)
+    push = np.where(np.arange(2) == better[:, None], 1.0, -1.0)
+    scores = 0.5 * 5 * push + rng.normal(size=(100, 1)) * 5 * np.array([1.0, -1.0])
+    effects = Effects(scores, information, np.zeros((2, THRESHOLDS)))
+    alone, together = (preferences(effects, one)[1] for one in (None, known))
+    assert np.mean(alone == better) < 0.8
+    assert np.mean(together == better) > np.mean(alone == better) + 0.1

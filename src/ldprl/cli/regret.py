@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -15,9 +16,11 @@ from ldprl.cli.options import Json as JsonFlag
 from ldprl.cli.show import number, show_json, show_line, show_table
 
 if TYPE_CHECKING:
+    from ldprl.learning.learner import Learner
     from ldprl.mechanisms.mechanism import Constants, Mechanism
     from ldprl.simulation.engine import Simulation
     from ldprl.simulation.learnt import Learnt
+    from ldprl.structure import Structure
 
 
 def regret(
@@ -69,6 +72,14 @@ def regret(
     central_delta: Annotated[
         str, typer.Option(metavar="D", help="With --crowd: δ at which central ε is computed.")
     ] = "1e-8",
+    structure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.json",
+            help="What is publicly known: admissible actions, successors, rewards, groups, an "
+            "incumbent.",
+        ),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Simulate users, a mechanism and a learner, and show the regret.
@@ -80,7 +91,7 @@ def regret(
     from ldprl.catalogue import LEARNERS, build, recommended
     from ldprl.cli.progress import progress_bar, tell_status
     from ldprl.errors import probability
-    from ldprl.mdp.specification import mdp_from
+    from ldprl.mdp.specification import mdp_from, with_structure
     from ldprl.simulation.engine import simulate
     from ldprl.simulation.learnt import learnt
     from ldprl.simulation.needed import nothing_learnt
@@ -99,6 +110,8 @@ def regret(
         mixed = count("crowd", crowd)
         schedule = AtLeast(schedule, mixed)
     world = mdp_from(mdp)
+    if structure is not None:
+        world = with_structure(world, structure)
     if learner is None:
         # The paper's learner works with every mechanism of the paper.
         learner = recommended(world.shape) if mechanism is None else "ldp-obi"
@@ -114,7 +127,10 @@ def regret(
         constants=cast("Constants", constants),
         failure_probability=decimal("failure_probability", failure_probability),
         alpha=decimal("alpha", alpha),
+        structure=world.structure,
     )
+    if world.structure is not None:
+        _warn_of_unused(agent, world.structure)
     warn_of_delta(randomizer.guarantee.delta, users)
     central = _central(randomizer, mixed, mixed_delta)
     with progress_bar(schedule, users, repeats) as progress:
@@ -141,6 +157,12 @@ def regret(
         _show_table(result, found, title, joint, central)
         if found.users_needed is not None:
             show_line(nothing_learnt(world.shape, level, users, found.users_needed))
+
+
+def _warn_of_unused(learner: Learner, structure: Structure) -> None:
+    unused = [part for part in structure.parts if part not in learner.uses]
+    if unused:
+        print(f"warning: {learner.name} does not use: {', '.join(unused)}", file=sys.stderr)
 
 
 def _central(randomizer: Mechanism, crowd: int, delta: float) -> dict[str, float]:

@@ -72,6 +72,7 @@ class Cell:
             constants=cast(Constants, self.constants),
             failure_probability=self.failure_probability,
             alpha=self.alpha,
+            structure=self.mdp.structure,
         )
 
     def compute(self) -> Simulation:

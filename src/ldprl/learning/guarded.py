@@ -45,6 +45,7 @@ class LDPEVIGuarded(LDPEVI):
     summary = "LDP-EVI with a guard under which a regret bound is proved"
     title = "LDP-EVI, guarded"
     colour = "#a03c00"
+    uses = ()
 
     def __init__(self, mechanism: Mechanism, *, failure_probability: float = 0.1) -> None:
         super().__init__(mechanism, failure_probability=failure_probability)

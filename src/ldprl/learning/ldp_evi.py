@@ -18,6 +18,7 @@ from ldprl.learning.learner import CompiledLearner
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
+from ldprl.structure import Structure
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class LDPEVI(CompiledLearner):
         The randomizer that made the reports.
     failure_probability
         δ: with probability 1 − δ the true model is in the set at all times.
+    structure
+        What is publicly known: it narrows the set, and no other action is planned.
     """
 
     name = "ldp-evi"
@@ -54,18 +57,26 @@ class LDPEVI(CompiledLearner):
     forecast_with = ("subset-selection", "laplace", "gaussian")
     summary = "LDP-EVI, optimism over a sound plausible set; the one to start with"
     private = True
+    uses: ClassVar[tuple[str, ...]] = ("admissible", "successors", "rewards")
     # The ablation leaves one of them out.
     _thrifty: ClassVar[bool] = True
     _limited: ClassVar[bool] = True
     _turning: ClassVar[bool] = True
 
-    def __init__(self, mechanism: Mechanism, *, failure_probability: float = 0.1) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        failure_probability: float = 0.1,
+        structure: Structure | None = None,
+    ) -> None:
         failure = probability("failure_probability", failure_probability, zero=False)
         shape = mechanism.shape
         # Both sides of each reward and transition, and one side of each row's visits; with two
         # states the two transitions of a row are one and the same martingale.
         sides = 2 * (shape.states if shape.states > 2 else 1) + 4
         self.mechanism = mechanism
+        self.structure = structure
         self.log_threshold = math.log(shape.cells * sides / failure)
         self._laws = mechanism.row_laws
 
@@ -101,14 +112,18 @@ class LDPEVI(CompiledLearner):
         """Return the compiled planner."""
         from ldprl.kernels.arrays import sizes_of
         from ldprl.learning.planners.confidence import growth_room, mixture_rates
+        from ldprl.learning.planners.known import known_arrays
         from ldprl.learning.planners.ldp_evi import LDPEVIPlanner, empty_set
         from ldprl.learning.planners.optimism import values_for
         from ldprl.learning.planners.questions import asker_for
 
         shape, laws = statistics.shape, self._laws
+        fixed, possible = known_arrays(self.structure, shape.states)
         sizes, places = sizes_of(shape), shape.horizon * shape.states
         return LDPEVIPlanner(
             sizes=sizes,
+            fixed=fixed,
+            possible=possible,
             log_threshold=self.log_threshold,
             reward_law=laws.rewards.numbers(),
             move_law=laws.transitions.numbers(),

@@ -17,10 +17,12 @@ from ldprl.learning.learner import Learner
 from ldprl.learning.ranges import Band, bands, shares
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.return_bits import RECENCY, ReturnBits
+from ldprl.questions.partition import Partition
 from ldprl.questions.question import Question
 from ldprl.questions.returns import UNIT, Return
-from ldprl.shape import FloatArray, Policy
+from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.statistics import Effects, Statistics
+from ldprl.structure import Structure
 from ldprl.tables import TableLaw
 
 _FORGETTING = 0.2
@@ -48,6 +50,10 @@ class LDPReturns(Learner):
     ----------
     mechanism
         The randomizer of the bits.
+    structure
+        What is publicly known: admissible actions; an incumbent, believed to be one standard
+        deviation better than the other actions before anything is reported; groups of states,
+        whose effects are believed to scatter around one that all of the group tell about.
     """
 
     name = "ldp-returns"
@@ -57,19 +63,22 @@ class LDPReturns(Learner):
     usual_mechanism = "return-bits"
     forecast_with = ("return-bits",)
     reads = "effects"
+    uses = ("admissible", "groups", "incumbent")
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: Mechanism, *, structure: Structure | None = None) -> None:
         if not isinstance(mechanism, ReturnBits):
             raise InputError("mechanism", mechanism.name, f"{ReturnBits.name!r} with {self.name}")
         self.mechanism = mechanism
+        self.known = Structure(mechanism.shape) if structure is None else structure
 
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
         """Return one law of tables, with a band of thresholds for each share of the users."""
         shape, users = statistics.shape, statistics.users
         effects = _effects(statistics)
-        odds, _ = preferences(effects)
+        odds, _ = preferences(effects, self.known)
         floor = min(_LARGEST_FLOOR, _LEAST / max(users, 1))
-        chances = (1 - floor) * odds + floor / shape.actions
+        choices = self.known.choices
+        chances = (1 - floor) * odds + floor * choices / choices.sum(axis=1, keepdims=True)
         law = TableLaw.of(shape, chances[None], rng.bytes(16).hex())
         weight = min((users + 1) / _MOST_USERS, 1.0) ** _FORGETTING
         mechanism = self.mechanism
@@ -85,33 +94,64 @@ class LDPReturns(Learner):
 
     def best_policy(self, statistics: Statistics, rng: np.random.Generator) -> Policy:
         """Return the leading action of every state."""
-        _, lead = preferences(_effects(statistics))
+        _, lead = preferences(_effects(statistics), self.known)
         return np.tile(lead, (statistics.shape.horizon, 1))
 
 
-def preferences(effects: Effects) -> tuple[FloatArray, Policy]:
+def preferences(effects: Effects, known: Structure | None = None) -> tuple[FloatArray, Policy]:
     """Return the law of actions in each state, of shape (S, A), and the leading ones."""
+    if known is None:
+        states, actions = effects.scores.shape
+        known = Structure(Shape(states, actions, 1))
     scores, information = effects.scores, effects.information
-    states, actions = scores.shape
-    everywhere = np.arange(states)
-    own = np.einsum("saa->sa", information)
-    squared = float((information**2).sum())
-    if squared == 0:
-        return np.full(scores.shape, 1 / actions), np.zeros(states, dtype=np.int64)
-    # E u_a² = Λ_aa + τ²·(Λ²)_aa; at least what noise alone may look like.
-    surplus = float((scores**2 - own).sum())
-    prior = max(surplus, math.sqrt(2 * float((own**2).sum()))) / squared
-    covariance = np.linalg.inv(information + np.eye(actions) / prior)
-    mean = np.einsum("sab,sb->sa", covariance, scores)
-    lead = mean.argmax(axis=1)
+    everywhere = np.arange(len(scores))
+    shared = _shared(scores, information, known)
+    scores = scores - np.einsum("sab,sb->sa", information, shared)
+    prior = _prior(scores, information)
+    covariance = np.linalg.inv(information + np.eye(scores.shape[1]) / prior)
+    lean = _lean(known) / math.sqrt(prior)
+    mean = shared + np.einsum("sab,sb->sa", covariance, scores + lean)
+    lead = np.where(known.choices, mean, -np.inf).argmax(axis=1)
     variance = np.einsum("saa->sa", covariance)
     variance = variance + variance[everywhere, lead][:, None]
     variance = variance - 2 * covariance[everywhere, :, lead]
-    behind = mean[everywhere, lead][:, None] - mean
+    behind = np.maximum(mean[everywhere, lead][:, None] - mean, 0.0)
     z = np.minimum(behind / np.sqrt(np.maximum(variance, 1e-300)), 30.0)
     z[everywhere, lead] = 0.0
-    odds = _gain(z) / (z + _gain(z))
+    odds = np.where(known.choices, _gain(z) / (z + _gain(z)), 0.0)
     return odds / odds.sum(axis=1, keepdims=True), lead
+
+
+def _prior(scores: FloatArray, information: FloatArray) -> float:
+    """Return τ², the variance of the effects, from the scores themselves."""
+    own = np.einsum("saa->sa", information)
+    squared = float((information**2).sum())
+    if squared == 0:
+        return 1.0
+    # E u_a² = Λ_aa + τ²·(Λ²)_aa; at least what noise alone may look like.
+    surplus = float((scores**2 - own).sum())
+    return max(surplus, math.sqrt(2 * float((own**2).sum()))) / squared
+
+
+def _shared(scores: FloatArray, information: FloatArray, known: Structure) -> FloatArray:
+    """Return the effect that the states of a group have in common, of shape (S, A)."""
+    if known.groups is None:
+        return np.zeros_like(scores)
+    groups = Partition(known.groups)
+    summed, together = groups.summed(scores), groups.summed(information)
+    covariance = np.linalg.inv(together + np.eye(scores.shape[1]) / _prior(summed, together))
+    effect: FloatArray = np.einsum("gab,gb->ga", covariance, summed)
+    return effect[known.groups]
+
+
+def _lean(known: Structure) -> FloatArray:
+    """Return how many prior standard deviations each action is believed to be better."""
+    lean = np.zeros(known.choices.shape)
+    if known.incumbent is not None:
+        # Tables here are the same at every step: what the incumbent does at most of them.
+        for state, actions in enumerate(known.incumbent.T):
+            lean[state, np.bincount(actions).argmax()] = 1.0
+    return lean
 
 
 def _gain(z: FloatArray) -> FloatArray:

@@ -15,6 +15,7 @@ from ldprl.learning.learner import CompiledLearner, by_cell
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray
 from ldprl.statistics import Statistics
+from ldprl.structure import Structure
 
 
 class Belief(NamedTuple):
@@ -39,6 +40,8 @@ class LDPTS(CompiledLearner):
         The randomizer that made the reports.
     draws
         How many draws a plan spreads the users over.
+    structure
+        What is publicly known.
     """
 
     name = "ldp-ts"
@@ -49,9 +52,13 @@ class LDPTS(CompiledLearner):
     forecast_with = ("subset-selection",)
     summary = "LDP-TS, posterior sampling that knows the noise; practical, no regret bound"
     private = True
+    uses = ("admissible", "successors", "rewards")
 
-    def __init__(self, mechanism: Mechanism, *, draws: int = 16) -> None:
+    def __init__(
+        self, mechanism: Mechanism, *, draws: int = 16, structure: Structure | None = None
+    ) -> None:
         self.mechanism = mechanism
+        self.structure = structure
         self.draws = whole_number("draws", draws, 1)
         self._laws = mechanism.row_laws
 
@@ -64,11 +71,13 @@ class LDPTS(CompiledLearner):
         """Return the compiled planner."""
         from ldprl.kernels.arrays import sizes_of
         from ldprl.kernels.generator import LANES
+        from ldprl.learning.planners.known import known_arrays
         from ldprl.learning.planners.ldp_ts import LDPTSPlanner
         from ldprl.learning.planners.optimism import values_for
         from ldprl.learning.planners.questions import asker_for
 
         shape = statistics.shape
+        fixed, possible = known_arrays(self.structure, shape.states)
         sizes, places = sizes_of(shape), shape.horizon * shape.states
         rows = (sizes.leading, sizes.states)
         # Normal draws come in pairs from two halves of whole lanes.
@@ -76,6 +85,8 @@ class LDPTS(CompiledLearner):
         normals *= 2 * LANES
         return LDPTSPlanner(
             sizes=sizes,
+            fixed=fixed,
+            possible=possible,
             reward_law=self._laws.rewards.numbers(),
             move_law=self._laws.transitions.numbers(),
             belief=Belief(

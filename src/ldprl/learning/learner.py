@@ -29,6 +29,8 @@ class Learner(Named, ABC):
     """Which sums it learns from."""
     usual_mechanism: ClassVar[str] = "laplace"
     """The mechanism that it is run with unless another is named."""
+    uses: ClassVar[tuple[str, ...]] = ()
+    """What it uses of a :class:`~ldprl.structure.Structure`."""
     needs_squares: ClassVar[bool] = False
     """Whether reports must have the sums of squared rewards."""
     promise: ClassVar[str] = "no proof"
@@ -43,7 +45,7 @@ class Learner(Named, ABC):
         """Return the learner, from those of the parameters that its constructor takes.
 
         Beside the mechanism these are its ``shape`` and ``constants``, and what the caller has:
-        ``episodes``, ``epsilon``, ``failure_probability``, ``alpha``.
+        ``episodes``, ``epsilon``, ``failure_probability``, ``alpha``, ``structure``.
         """
         own = {"mechanism": mechanism, "shape": mechanism.shape, "constants": mechanism.constants}
         return built_from(cls, own | given)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import reprlib
 import zipfile
 import zlib
+from collections.abc import Iterator
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -35,38 +37,59 @@ _HEADERS = {
 
 def read(path: str | Path) -> dict[str, Any]:
     """Return the fields of the MDP in a file; what is in the file decides how it is read."""
-    try:
-        with open(path, "rb") as file:
-            if file.read(len(_ZIP)) == _ZIP:
-                file.seek(0)
-                return _from_archive(file, str(path))
-            size = os.fstat(file.fileno()).st_size
-            if size > LARGEST_JSON:
-                expected = f"at most {LARGEST_JSON:,} bytes of JSON; larger MDPs as .npz"
-                raise InputError("MDP file", str(path), expected)
-            file.seek(0)
-            text = file.read().decode("utf-8")
-    except InputError:
-        raise
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        expected = f"a readable JSON or .npz file ({reason})"
-        raise InputError("MDP file", str(path), expected) from None
-    return from_json(text)
+    with _opened("MDP file", path, "JSON or .npz") as file:
+        if file.read(len(_ZIP)) != _ZIP:
+            return _checked(_parsed("MDP file", path, file))
+        file.seek(0)
+        return _from_archive(file, str(path))
+
+
+def json_file(field: str, path: str | Path) -> Any:
+    """Return the document in a JSON file."""
+    with _opened(field, path, "JSON") as file:
+        return _parsed(field, path, file)
 
 
 def from_json(text: str) -> dict[str, Any]:
     """Return the fields of an MDP in JSON."""
+    return _checked(_document(text))
+
+
+@contextlib.contextmanager
+def _opened(field: str, path: str | Path, kinds: str) -> Iterator[IO[bytes]]:
     try:
-        fields: Any = json.loads(text)
+        with open(path, "rb") as file:
+            yield file
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(field, str(path), f"a readable {kinds} file ({reason})") from None
+
+
+def _parsed(field: str, path: str | Path, file: IO[bytes]) -> Any:
+    if os.fstat(file.fileno()).st_size > LARGEST_JSON:
+        expected = f"at most {LARGEST_JSON:,} bytes of JSON; larger MDPs as .npz"
+        raise InputError(field, str(path), expected)
+    file.seek(0)
+    return _document(file.read().decode("utf-8"))
+
+
+def _document(text: str) -> Any:
+    try:
+        return json.loads(text)
     except json.JSONDecodeError as error:
         reason = f"{error.msg} at line {error.lineno}, column {error.colno}"
         raise InputError("JSON", text[:40], f"a JSON document ({reason})") from None
     except (ValueError, RecursionError) as error:  # absurdly long numbers, absurdly deep lists
         raise InputError("JSON", text[:40], f"a JSON document ({error})") from None
+
+
+def _checked(fields: Any) -> dict[str, Any]:
     if not isinstance(fields, dict):
-        raise InputError("JSON", text[:40], "an object with horizon, transitions and rewards")
-    _check_names("JSON", list(fields))
+        told = reprlib.repr(fields)
+        raise InputError("JSON", told, "an object with horizon, transitions and rewards")
+    _check_names("JSON", list(fields), (*FIELDS, "structure"))
     for name in ("transitions", "rewards"):
         with contextlib.suppress(TypeError, ValueError):  # TabularMDP says what is wrong with it
             fields[name] = np.asarray(fields[name])
@@ -78,7 +101,7 @@ def _from_archive(file: IO[bytes], path: str) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(file) as archive:
             names = [info.filename.removesuffix(".npy") for info in archive.infolist()]
-            _check_names("npz", names)
+            _check_names("npz", names, FIELDS)
             if len(set(names)) < len(names):
                 raise InputError("npz", sorted(names), "each array once")
             fields: dict[str, Any] = {}
@@ -116,9 +139,9 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, most: int
     return flat.reshape(shape, order="F" if by_columns else "C")
 
 
-def _check_names(kind: str, names: list[str]) -> None:
+def _check_names(kind: str, names: list[str], known: tuple[str, ...]) -> None:
     for name in names:
-        one_of(f"{kind} field", name, FIELDS)
+        one_of(f"{kind} field", name, known)
     for name in REQUIRED:
         if name not in names:
             raise InputError(kind, sorted(names), f"the field {name!r}")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable
+from dataclasses import replace
 
 from ldprl.errors import InputError, one_of, real
+from ldprl.mdp import files
 from ldprl.mdp.families import grid_world, random_mdp, riverswim
 from ldprl.mdp.hard_tree import hard_tree
 from ldprl.mdp.tabular import TabularMDP
+from ldprl.structure import Structure
 
 _FAMILIES: dict[str, tuple[str, Callable[..., TabularMDP]]] = {
     "random": ("S,A,H,SEED", random_mdp),
@@ -41,6 +44,12 @@ def mdp_from(text: str) -> TabularMDP:
     if len(names) != len(values):
         raise InputError("mdp", text, f"{family}:{form}")
     return build(*map(_parameter, names, values))
+
+
+def with_structure(mdp: TabularMDP, path: str) -> TabularMDP:
+    """Return the MDP with what a JSON file says is publicly known of it."""
+    known = Structure.from_document(files.json_file("structure", path), mdp.shape)
+    return replace(mdp, structure=known)
 
 
 def count(field: str, text: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +13,7 @@ from ldprl.errors import InputError, one_of, whole_number
 from ldprl.mdp import files
 from ldprl.mdp.checks import check_distributions, check_range, numbers
 from ldprl.shape import FloatArray, Shape
+from ldprl.structure import Structure
 
 if TYPE_CHECKING:
     import gymnasium
@@ -40,6 +41,9 @@ class TabularMDP:
         (the paper's ρ_{0,u}) starts from their mixture: see :func:`ldprl.mdp.mixture`.
     reward_kind
         ``"deterministic"``: the reward is its mean; ``"bernoulli"``: it is 1 with that probability.
+    structure
+        What of it is publicly known. Actions that are not admissible act as one of the others,
+        drawn at random, so that neither the best policy nor acting at random has more to choose.
     """
 
     transitions: FloatArray
@@ -47,6 +51,7 @@ class TabularMDP:
     horizon: int
     initial: FloatArray = None  # type: ignore[assignment]
     reward_kind: RewardKind = "deterministic"
+    structure: Structure | None = None
 
     def __post_init__(self) -> None:
         horizon = whole_number("horizon", self.horizon, 1)
@@ -72,6 +77,13 @@ class TabularMDP:
             raise InputError("initial.shape", initial.shape, f"({states},)")
         check_distributions("initial", initial)
         one_of("reward_kind", self.reward_kind, ("deterministic", "bernoulli"))
+        if self.structure is not None:
+            if self.structure.shape != _shape(transitions, horizon):
+                expected = f"that of the MDP, {_shape(transitions, horizon)}"
+                raise InputError("structure.shape", self.structure.shape, expected)
+            _check_known(self.structure, transitions, rewards)
+            if self.structure.admissible is not None:
+                transitions, rewards = _restricted(self.structure, transitions, rewards)
         for array in (transitions, rewards, initial):
             array.setflags(write=False)
         object.__setattr__(self, "transitions", transitions)
@@ -82,8 +94,7 @@ class TabularMDP:
     @property
     def shape(self) -> Shape:
         """Sizes of this MDP, and whether it depends on the step."""
-        states, actions = self.transitions.shape[-3:-1]
-        return Shape(states, actions, self.horizon, step_dependent=self.transitions.ndim == 4)
+        return _shape(self.transitions, self.horizon)
 
     @property
     def step_transitions(self) -> FloatArray:
@@ -102,12 +113,14 @@ class TabularMDP:
             for name in files.FIELDS
             for value in [getattr(self, name)]
         }
+        if self.structure is not None:
+            fields["structure"] = self.structure.document()
         return json.dumps(fields)
 
     @classmethod
     def from_json(cls, text: str) -> TabularMDP:
         """Read an MDP from JSON; ``initial`` and ``reward_kind`` may be left out."""
-        return cls(**files.from_json(text))
+        return cls._with_structure(files.from_json(text))
 
     @classmethod
     def from_file(cls, path: str | Path) -> TabularMDP:
@@ -116,7 +129,15 @@ class TabularMDP:
         Archives are written by ``numpy.savez(path, transitions=…, rewards=…, horizon=…)``. Pickled
         objects are refused, and sizes are checked before anything is read.
         """
-        return cls(**files.read(path))
+        return cls._with_structure(files.read(path))
+
+    @classmethod
+    def _with_structure(cls, fields: dict[str, Any]) -> TabularMDP:
+        known = fields.pop("structure", None)
+        mdp = cls(**fields)
+        if known is None:
+            return mdp
+        return replace(mdp, structure=Structure.from_document(known, mdp.shape))
 
     @classmethod
     def from_gymnasium(cls, env: gymnasium.Env[Any, Any] | str, horizon: int) -> GymnasiumMDP:
@@ -151,3 +172,40 @@ class TabularMDP:
         except ModuleNotFoundError:
             raise gymnasium_is_missing() from None
         return TabularEnv(self)
+
+
+def _shape(transitions: FloatArray, horizon: int) -> Shape:
+    states, actions = transitions.shape[-3:-1]
+    return Shape(states, actions, horizon, step_dependent=transitions.ndim == 4)
+
+
+def _check_known(structure: Structure, transitions: FloatArray, rewards: FloatArray) -> None:
+    """Refuse public knowledge that the MDP contradicts."""
+    allowed = structure.choices
+    if structure.successors is not None:
+        moving = (transitions > 0) & allowed[:, :, None] & ~structure.successors[:, None]
+        if moving.any():
+            state, action, target = np.argwhere(moving)[0][-3:].tolist()
+            expected = f"{target} in it, where action {action} leads in this MDP"
+            known = np.flatnonzero(structure.successors[state]).tolist()
+            raise InputError(f"structure.successors[{state}]", known[:20], expected)
+    if structure.rewards is not None:
+        told = structure.rewards
+        wrong = allowed & ~np.isnan(told) & (np.abs(rewards - told) > 1e-12)
+        if wrong.any():
+            place = tuple(np.argwhere(wrong)[0].tolist())
+            state, action = place[-2:]
+            field = f"structure.rewards[{state}][{action}]"
+            expected = f"{rewards[place]:g}, the reward in this MDP"
+            raise InputError(field, float(told[state, action]), expected)
+
+
+def _restricted(
+    structure: Structure, transitions: FloatArray, rewards: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Let actions that are not admissible do what the others do on average."""
+    allowed = structure.choices
+    shares = allowed / allowed.sum(axis=1, keepdims=True)
+    moves = np.einsum("...sat,sa->...st", transitions, shares)[..., None, :]
+    paid = (rewards * shares).sum(axis=-1, keepdims=True)
+    return np.where(allowed[:, :, None], transitions, moves), np.where(allowed, rewards, paid)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from ldprl.kernels.compiling import entry, kernel, spliced
 from ldprl.kernels.values import FREE, PointModel, backward, expected
 from ldprl.learning.planners.confidence import row_set
 from ldprl.learning.planners.extended import PlausibleModel, best_mean
+from ldprl.learning.planners.known import forget_impossible
 from ldprl.learning.planners.questions import (
     Asker,
     exploring_share,
@@ -20,7 +22,7 @@ from ldprl.learning.planners.questions import (
     value_questions,
     visit_shares,
 )
-from ldprl.shape import Array, FloatArray, IntArray
+from ldprl.shape import Array, BoolArray, FloatArray, IntArray
 
 _TIE = 1e-9
 """Optimistic values that differ by less are equal, and the greedy action is taken: it costs
@@ -58,9 +60,13 @@ class LDPEVIPlanner(NamedTuple):
 
     ``thrifty``, ``limited`` and ``turning`` are on except where an ablation leaves one out: the
     cheaper way to a question, the limit on who explores, playing greedily after the asked step.
+    ``fixed`` has the rewards that are public (NaN for the others) and ``possible`` the transitions
+    that are; both are empty where nothing is known.
     """
 
     sizes: Sizes
+    fixed: FloatArray
+    possible: BoolArray
     log_threshold: float
     reward_law: FloatArray
     move_law: FloatArray
@@ -132,6 +138,21 @@ def learn(planner: LDPEVIPlanner, sums: Sums) -> None:
         sums.transitions, sums.move_reports, planner.move_law, threshold, planner.move_rates,
         growth, found.move_sums, found.move_low, found.move_high, found.moves,
     )  # fmt: skip
+    _heed(planner.fixed, planner.possible, found)
+
+
+@kernel
+def _heed(fixed: FloatArray, possible: BoolArray, found: PlausibleSet) -> None:
+    """Put what is publicly known into the set."""
+    for cell in range(fixed.size):
+        if not math.isnan(fixed[cell]):
+            found.reward_low[cell] = found.reward_high[cell] = found.rewards[cell] = fixed[cell]
+    for cell in range(possible.shape[0]):
+        low, high, moves = found.move_low[cell], found.move_high[cell], found.moves[cell]
+        forget_impossible(possible[cell], moves)
+        for s in range(moves.size):
+            if not possible[cell, s]:
+                low[s] = high[s] = 0.0
 
 
 @kernel

@@ -12,6 +12,7 @@ from ldprl.kernels.compiling import kernel, spliced
 from ldprl.kernels.generator import LANES, fill_normal, fill_words, next_word
 from ldprl.kernels.values import FREE, PointModel, backward
 from ldprl.learning.ldp_ts import Belief
+from ldprl.learning.planners.known import forget_impossible
 from ldprl.learning.planners.questions import (
     Asker,
     exploring_share,
@@ -20,7 +21,7 @@ from ldprl.learning.planners.questions import (
     value_questions,
     visit_shares,
 )
-from ldprl.shape import Array, FloatArray, IntArray
+from ldprl.shape import Array, BoolArray, FloatArray, IntArray
 
 _SPREAD_SCALE = 0.7
 """Draws scatter by this share of the belief's standard deviation. Chosen by regret on 2×2×2 draws:
@@ -34,10 +35,12 @@ class LDPTSPlanner(NamedTuple):
 
     ``widest`` is the largest spread in a row of transitions. ``drawn`` has the policy of each draw
     and ``counts`` how many draws led to it. ``lanes``, ``words`` and ``normals`` make the normal
-    draws of a whole plan at once.
+    draws of a whole plan at once. ``fixed`` and ``possible`` are as in LDP-EVI's planner.
     """
 
     sizes: Sizes
+    fixed: FloatArray
+    possible: BoolArray
     reward_law: FloatArray
     move_law: FloatArray
     belief: Belief
@@ -72,7 +75,10 @@ class LDPTSPlanner(NamedTuple):
         backward(mean, sizes, values, greedy, FREE, False)
         start_of(sums.arrivals, asker.start)
         draw_normals(self.lanes, self.words, self.normals, stream)
-        draw_policies(sizes, belief, self.normals, self.rewards, self.moves, values, drawn, counts)
+        draw_policies(
+            sizes, belief, self.possible, self.normals, self.rewards, self.moves, values, drawn,
+            counts,
+        )  # fmt: skip
         draft.used[0] = 0
         draws, left = counts.size, 1.0
         # The greedy policy comes last, with all the users that are left.
@@ -111,6 +117,20 @@ def believe(planner: LDPTSPlanner, sums: Sums) -> None:
         sums.transitions, sums.move_reports, planner.move_law, belief.moves, belief.move_spread,
         planner.widest,
     )  # fmt: skip
+    _heed(planner.fixed, planner.possible, belief)
+
+
+@kernel
+def _heed(fixed: FloatArray, possible: BoolArray, belief: Belief) -> None:
+    """Put what is publicly known into the belief."""
+    for cell in range(fixed.size):
+        if not math.isnan(fixed[cell]):
+            belief.rewards[cell], belief.reward_spread[cell] = fixed[cell], 0.0
+    for cell in range(possible.shape[0]):
+        forget_impossible(possible[cell], belief.moves[cell])
+        for s in range(possible.shape[1]):
+            if not possible[cell, s]:
+                belief.move_spread[cell, s] = 0.0
 
 
 @kernel
@@ -190,8 +210,8 @@ def draw_normals(lanes: Array, words: Array, normals: FloatArray, stream: Array)
 
 @kernel
 def draw_policies(
-    sizes: Sizes, belief: Belief, normals: FloatArray, rewards: FloatArray, moves: FloatArray,
-    values: FloatArray, drawn: IntArray, counts: IntArray,
+    sizes: Sizes, belief: Belief, possible: BoolArray, normals: FloatArray, rewards: FloatArray,
+    moves: FloatArray, values: FloatArray, drawn: IntArray, counts: IntArray,
 ) -> None:  # fmt: skip
     """Draw models around the means and find their policies; equal policies are counted once.
 
@@ -204,7 +224,9 @@ def draw_policies(
     for i in range(counts.size):
         for cell in range(rewards.size):
             lift = _SPREAD_SCALE * spreads[cell] * max(normals[at], 0.0)
-            rewards[cell] = min(max(means[cell] + lift, 0.0), 1.0)
+            # What is known may lie outside: an action that is not admissible.
+            known = spreads[cell] == 0
+            rewards[cell] = means[cell] if known else min(max(means[cell] + lift, 0.0), 1.0)
             at += 1
         for cell in range(moves.shape[0]):
             row, mean, spread = moves[cell], move_means[cell], move_spreads[cell]
@@ -212,6 +234,8 @@ def draw_policies(
                 row[s] = mean[s] + _SPREAD_SCALE * spread[s] * normals[at + s]
             at += states
             to_distribution(row)
+            if possible.shape[0] > 0:
+                forget_impossible(possible[cell], row)
         backward(PointModel(sizes, rewards, moves), sizes, values, drawn[i], FREE, False)
         counts[i] = 1
         for j in range(i):

@@ -1,0 +1,204 @@
+"""What is publicly known of a problem before anybody reports: it costs no privacy to use it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from ldprl.errors import InputError, one_of
+from ldprl.shape import BoolArray, FloatArray, Policy, Shape, check_policy
+
+PARTS = ("admissible", "successors", "rewards", "groups", "incumbent")
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Public knowledge about a problem of some ``shape``; None where nothing is known.
+
+    Attributes
+    ----------
+    shape
+        Sizes of the problem.
+    admissible
+        Which actions may be taken in each state, of shape (S, A). Others are never handed out.
+    successors
+        Which states can follow each state, whatever the action, of shape (S, S).
+    rewards
+        Mean rewards that are known, of shape (S, A); NaN where one is not.
+    groups
+        States whose actions have similar effects: the group of each state, of shape (S,).
+    incumbent
+        The policy in use so far, of shape (H, S): where learning starts.
+    """
+
+    shape: Shape
+    admissible: BoolArray | None = None
+    successors: BoolArray | None = None
+    rewards: FloatArray | None = None
+    groups: Policy | None = None
+    incumbent: Policy | None = None
+
+    def __post_init__(self) -> None:
+        for part, mask in (("admissible", self.admissible), ("successors", self.successors)):
+            if mask is not None and not mask.any(axis=1).all():
+                state = int(np.flatnonzero(~mask.any(axis=1))[0])
+                raise InputError(f"structure.{part}[{state}]", [], "one or more for each state")
+        if self.incumbent is not None:
+            check_policy("structure.incumbent", self.incumbent, self.shape)
+        if self.admissible is None:
+            return
+        states = np.arange(self.shape.states)
+        if self.incumbent is not None:
+            wrong = np.argwhere(~self.admissible[states, self.incumbent])
+            if len(wrong):
+                step, state = wrong[0].tolist()
+                action = int(self.incumbent[step, state])
+                expected = f"an admissible action of state {state}"
+                raise InputError(f"structure.incumbent[{step}, {state}]", action, expected)
+        if self.groups is not None:
+            for group in range(int(self.groups.max()) + 1):
+                if not self.admissible[self.groups == group].all(axis=0).any():
+                    expected = "an action that is admissible in all of its states"
+                    raise InputError("structure.groups", f"group {group}", expected)
+
+    @property
+    def parts(self) -> list[str]:
+        """What is known."""
+        return [part for part in PARTS if getattr(self, part) is not None]
+
+    @property
+    def choices(self) -> BoolArray:
+        """The admissible actions, of shape (S, A): all, unless some are known not to be."""
+        if self.admissible is not None:
+            return self.admissible
+        return np.ones((self.shape.states, self.shape.actions), dtype=bool)
+
+    def fixed_rewards(self) -> FloatArray:
+        """Return known rewards of shape (models, S, A): NaN if unknown, below −H if inadmissible.
+
+        No plan for a model takes an action that pays this little.
+        """
+        rows = (self.shape.states, self.shape.actions)
+        known = np.full(rows, np.nan) if self.rewards is None else self.rewards
+        known = np.where(self.choices, known, -2.0 * self.shape.horizon)
+        return np.tile(known, (self.shape.models, 1, 1))
+
+    def possible_moves(self) -> BoolArray:
+        """Return which transitions are possible, of shape (transition models, S, A, S)."""
+        shape = self.shape
+        rows = np.ones((shape.states, shape.states), dtype=bool)
+        rows = rows if self.successors is None else self.successors
+        wanted = (shape.transition_models, shape.states, shape.actions, shape.states)
+        return np.ascontiguousarray(np.broadcast_to(rows[:, None], wanted))
+
+    def document(self) -> dict[str, Any]:
+        """Return what is known as JSON without floats, so that every language writes it alike."""
+        found: dict[str, Any] = {}
+        for part in ("admissible", "successors"):
+            mask = getattr(self, part)
+            if mask is not None:
+                found[part] = [np.flatnonzero(row).tolist() for row in mask]
+        if self.rewards is not None:
+            found["rewards"] = [
+                [_decimal(number) for number in row] for row in self.rewards.tolist()
+            ]
+        if self.groups is not None:
+            found["groups"] = self.groups.tolist()
+        if self.incumbent is not None:
+            found["incumbent"] = self.incumbent.tolist()
+        return found
+
+    @classmethod
+    def from_document(cls, document: object, shape: Shape) -> Structure:
+        """Read a table of JSON or TOML, or refuse it.
+
+        ``admissible`` and ``successors`` list the possible actions or next states of each state,
+        ``rewards`` the mean reward of each action of each state ("" where it is unknown),
+        ``groups`` the group of each state, ``incumbent`` the action of each state, once or for
+        each step.
+        """
+        if not isinstance(document, Mapping):
+            raise InputError("structure", document, f"a table with {', '.join(PARTS)}")
+        for part in document:
+            one_of("structure key", part, PARTS)
+        found: dict[str, Any] = {}
+        for part, most in (("admissible", shape.actions), ("successors", shape.states)):
+            if part in document:
+                found[part] = _mask(f"structure.{part}", document[part], shape.states, most)
+        if "rewards" in document:
+            found["rewards"] = _rewards(document["rewards"], shape)
+        if "groups" in document:
+            found["groups"] = _groups(document["groups"], shape.states)
+        if "incumbent" in document:
+            found["incumbent"] = _incumbent(document["incumbent"], shape)
+        return cls(shape, **found)
+
+
+def _list(field: str, value: object, length: int, expected: str) -> Sequence[Any]:
+    if not isinstance(value, list) or len(value) != length:
+        told = f"{len(value)} entries" if isinstance(value, list) else value
+        raise InputError(field, told, expected)
+    return value
+
+
+def _mask(field: str, value: object, states: int, most: int) -> BoolArray:
+    mask = np.zeros((states, most), dtype=bool)
+    for state, row in enumerate(_list(field, value, states, f"a list for each of {states} states")):
+        expected = f"different whole numbers from 0 to {most - 1}"
+        fits = isinstance(row, list) and all(type(one) is int and 0 <= one < most for one in row)
+        if not fits or len(set(row)) < len(row):
+            raise InputError(f"{field}[{state}]", row, expected)
+        mask[state, row] = True
+    return mask
+
+
+def _rewards(value: object, shape: Shape) -> FloatArray:
+    field = "structure.rewards"
+    result = np.full((shape.states, shape.actions), np.nan)
+    expected = f"a list for each of {shape.states} states"
+    for state, row in enumerate(_list(field, value, shape.states, expected)):
+        expected = f"{shape.actions} numbers from 0 to 1, or ''"
+        for action, one in enumerate(_list(f"{field}[{state}]", row, shape.actions, expected)):
+            if one is None or one == "":
+                continue
+            try:
+                number = math.nan if isinstance(one, bool) else float(one)
+            except (TypeError, ValueError):
+                number = math.nan
+            if not 0 <= number <= 1:
+                raise InputError(f"{field}[{state}][{action}]", one, "a number from 0 to 1, or ''")
+            result[state, action] = number
+    return result
+
+
+def _groups(value: object, states: int) -> Policy:
+    field, expected = "structure.groups", f"the group of each of {states} states, from 0 on"
+    cells = _list(field, value, states, expected)
+    if not all(type(one) is int and 0 <= one < states for one in cells):
+        raise InputError(field, "other entries", expected)
+    missing = set(range(max(cells))) - set(cells)
+    if missing:
+        raise InputError(field, f"no state in group {min(missing)}", "a state in every group")
+    return np.array(cells, dtype=np.int64)
+
+
+def _incumbent(value: object, shape: Shape) -> Policy:
+    field, expected = "structure.incumbent", f"an action for each of {shape.states} states"
+    if isinstance(value, list) and value and all(isinstance(one, list) for one in value):
+        rows = _list(field, value, shape.horizon, f"{expected}, once or for each step")
+    else:
+        rows = [value] * shape.horizon
+    table = [_list(field, row, shape.states, expected) for row in rows]
+    if not all(type(one) is int for row in table for one in row):
+        raise InputError(field, "other entries", expected)
+    return check_policy(field, np.array(table, dtype=np.int64), shape)
+
+
+def _decimal(number: float) -> str:
+    """Write a known reward with all its digits, or nothing."""
+    return "" if math.isnan(number) else format(Decimal(repr(number)).normalize(), "f")
