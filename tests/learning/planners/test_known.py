@@ -69,8 +69,8 @@ def test_known_successors_help() -> None:
 
 
 def test_a_row_without_mass_becomes_uniform_over_what_is_possible() -> None:
-    row = np.array([0.0, 0.5, 0.0, 0.5])
-    forget_impossible(np.array([True, False, True, False]), row)
+    row, plain = np.array([0.0, 0.5, 0.0, 0.5]), vars(forget_impossible)["py_func"]
+    plain(np.array([True, False, True, False]), row)
     assert row.tolist() == [0.5, 0, 0.5, 0]
 
 
