@@ -99,6 +99,10 @@ class LDPEVI(CompiledLearner):
         table = (statistics.shape.horizon, statistics.shape.states)
         return planner.optimistic.reshape(table), planner.greedy.reshape(table)
 
+    def optimistic_value(self, statistics: Statistics, initial: FloatArray) -> float:
+        """Return the best value of any model in the set."""
+        return float(initial @ self._looked(statistics).values[0])
+
     def _looked(self, statistics: Statistics) -> Any:
         """Return a planner that has found set and policies, without making a plan."""
         from ldprl.kernels.arrays import sums_of

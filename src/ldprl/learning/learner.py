@@ -76,6 +76,10 @@ class Learner(Named, ABC):
         """Return the policy to hand over if learning ended now: the one most users would get."""
         return max(self.plan(statistics, rng), key=lambda one: one.share).policy
 
+    def optimistic_value(self, statistics: Statistics, initial: FloatArray) -> float | None:
+        """Return what no policy exceeds as far as the learner is sure, if it is ever sure."""
+        return None
+
     def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
         """Return the compiled planner for sums with the blocks of ``statistics``, if there is one.
 
@@ -136,6 +140,10 @@ class OptimisticLearner(CompiledLearner):
         room, rng = self.room(statistics), np.random.default_rng(0)
         (assignment,) = make_plan(planner, statistics, room, rng, [])
         return assignment.policy, planner.values
+
+    def optimistic_value(self, statistics: Statistics, initial: FloatArray) -> float:
+        """Return the optimistic value of the best policy."""
+        return float(initial @ self.optimistic(statistics)[1][0])
 
     def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
         """Return the compiled planner for sums with the blocks of ``statistics``."""

@@ -111,6 +111,10 @@ class Matter(ABC):
     ) -> int:
         """Return the outcome of a whole trajectory that followed the policy."""
 
+    def untold(self, items: int, source: RandomSource) -> int:
+        """Return the item of a user who stopped early or did not follow the policy."""
+        return items - 1 if self.has_bottom else source.below(items)
+
     @abstractmethod
     def law(self, mdp: TabularMDP, policy: Policy, step: int, where: Partition) -> FloatArray:
         """Return P(cell, outcome) for a user of ``policy``, of shape (cells, outcomes)."""

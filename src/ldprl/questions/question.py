@@ -71,7 +71,7 @@ class Question:
     ) -> int:
         """Return the item that the user holds."""
         if not self.followed(shape, policy, trajectory):
-            return self.items - 1 if self.what.has_bottom else source.below(self.items)
+            return self.what.untold(self.items, source)
         cell = int(self.partition.cell[trajectory.states[self.step]])
         outcome = self.what.outcome(trajectory, self.step, self.partition, source)
         return cell * self.outcomes + outcome

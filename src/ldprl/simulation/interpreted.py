@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ldprl.assignment import shares_of
+from ldprl.assignment import Assignment, Plan, shares_of
 from ldprl.learning.learner import Learner, next_plan
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.shape import FloatArray, IntArray
+from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.regret import RegretRecorder
 from ldprl.simulation.schedule import Schedule
 from ldprl.simulation.seeds import Seeds
@@ -57,12 +57,28 @@ def batch(
 
     ``chance`` is the world's, if it has a stream of its own.
     """
-    chance = rng if chance is None else chance
-    assignments = next_plan(learner, mechanism, statistics, rng)
-    groups = rng.multinomial(users, shares_of(assignments))
+    plan = next_plan(learner, mechanism, statistics, rng)
+    return serve(mdp, mechanism, plan, users, rng, recorder, rng if chance is None else chance)
+
+
+def serve(
+    mdp: TabularMDP,
+    mechanism: Mechanism,
+    plan: Plan,
+    users: int,
+    rng: np.random.Generator,
+    recorder: RegretRecorder,
+    chance: np.random.Generator,
+    told: Callable[[Assignment, int, Array], None] | None = None,
+) -> Statistics:
+    """Serve ``users`` users by one plan, and return the sums of their decoded reports.
+
+    ``told`` is called with each assignment of one table, the number of its users and their tally.
+    """
+    groups = rng.multinomial(users, shares_of(plan))
     gathered = mechanism.no_statistics()
     lost = 0.0
-    for assignment, group in zip(assignments, groups.tolist(), strict=True):
+    for assignment, group in zip(plan, groups.tolist(), strict=True):
         if group and assignment.law is not None:
             drawn = mechanism.sample_law(mdp, assignment, group, chance)
             if drawn is not None:
@@ -71,10 +87,12 @@ def batch(
                 lost += loss
                 continue
         # Users of one table are drawn at once, and decoded by what they were told.
-        for told, count in assignment.spread(group, rng) if group else ():
-            totals = draw_totals(mdp, told.policy, count, mechanism.resolution, chance)
-            tally = mechanism.sample_tally(totals, told, rng)
-            gathered += mechanism.decode(tally, count, told)
-            lost += count * recorder.loss(told.policy)
+        for one, count in assignment.spread(group, rng) if group else ():
+            totals = draw_totals(mdp, one.policy, count, mechanism.resolution, chance)
+            tally = mechanism.sample_tally(totals, one, rng)
+            gathered += mechanism.decode(tally, count, one)
+            lost += count * recorder.loss(one.policy)
+            if told is not None:
+                told(one, count, tally)
     recorder.add(users, lost / users)
     return gathered

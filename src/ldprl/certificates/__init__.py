@@ -1,0 +1,23 @@
+"""Certificates: intervals for the worth of a policy that trust no model."""
+
+from ldprl.certificates.certificate import (
+    Certificate,
+    Scale,
+    certificate,
+    incumbent_certificate,
+)
+from ldprl.certificates.evidence import Evidence, Terms
+from ldprl.certificates.sequence import Bits, Interval, difference_interval, mean_interval
+
+__all__ = [
+    "Bits",
+    "Certificate",
+    "Evidence",
+    "Interval",
+    "Scale",
+    "Terms",
+    "certificate",
+    "difference_interval",
+    "incumbent_certificate",
+    "mean_interval",
+]

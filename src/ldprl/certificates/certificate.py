@@ -1,0 +1,87 @@
+"""Certificates: what users' return bits say of a policy, without trust in any model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ldprl.certificates.sequence import Bits, Interval, difference_interval, mean_interval
+from ldprl.errors import InputError, probability, whole_number
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How the mean of randomized bits and the mean return belong together.
+
+    Attributes
+    ----------
+    keep
+        Probability that randomized response tells a bit as it is.
+    horizon
+        H, the largest return: the bit is 1 with probability R/H.
+    """
+
+    keep: float
+    horizon: int
+
+    def __post_init__(self) -> None:
+        if not 0.5 < self.keep <= 1:
+            raise InputError("keep", self.keep, "a number above 1/2, at most 1")
+        whole_number("horizon", self.horizon, 1)
+
+    def worth(self, mean: Interval) -> Interval:
+        """Return the mean returns at which bits have these means."""
+        ends = ((end - (1 - self.keep)) / (2 * self.keep - 1) for end in (mean.low, mean.high))
+        low, high = (self.horizon * min(max(end, 0.0), 1.0) for end in ends)
+        return Interval(low, high)
+
+    def difference(self, mean: Interval) -> Interval:
+        """Return the differences of returns at which the means of bits differ by so much."""
+        ends = (end / (2 * self.keep - 1) for end in (mean.low, mean.high))
+        low, high = (self.horizon * min(max(end, -1.0), 1.0) for end in ends)
+        return Interval(low, high)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What return bits say of one policy.
+
+    Each interval holds with the stated confidence at all times at once, however often it is looked
+    at, and for all the policies that were ever certified. It is about the mean, over the users who
+    were given the policy and answered, of the return that each could expect.
+
+    Attributes
+    ----------
+    users
+        How many users of this policy have answered.
+    worth
+        The policy's mean return.
+    better
+        The same minus the incumbent's; None without an incumbent.
+    """
+
+    users: int
+    worth: Interval
+    better: Interval | None = None
+
+
+def certificate(
+    bits: Bits, place: int, scale: Scale, confidence: float, incumbent: Bits | None = None
+) -> Certificate:
+    """Return the certificate of the policy that was the ``place``-th, from 1, to be certified.
+
+    It may fail with probability α/(j(j + 1)), j the place and α = 1 − confidence: over all policies
+    that adds up to α, however many there will be and whatever made the learner change its mind.
+    """
+    failure = 1 - probability("confidence", confidence, zero=False)
+    share = failure / (whole_number("place", place, 1) * (place + 1))
+    worth = scale.worth(mean_interval(bits, share))
+    if incumbent is None:
+        return Certificate(bits.users, worth)
+    better = scale.difference(difference_interval(bits, incumbent, share))
+    return Certificate(bits.users, worth, better)
+
+
+def incumbent_certificate(bits: Bits, scale: Scale, confidence: float) -> Certificate:
+    """Return the certificate of the incumbent, which is never replaced."""
+    failure = 1 - probability("confidence", confidence, zero=False)
+    return Certificate(bits.users, scale.worth(mean_interval(bits, failure)))

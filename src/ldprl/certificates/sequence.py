@@ -1,0 +1,144 @@
+"""An interval for the mean of bits that holds at all times, whatever made the bits.
+
+Let Z_1, Z_2, … be bits, q_i = P(Z_i = 1 | past), and S the sum of the first n. For every fixed λ
+
+    exp(λS) / Π_i (1 + q_i(e^λ − 1))
+
+is a martingale that starts at 1. As ln(1 + q(e^λ − 1)) is concave in q, the product is at most
+(1 + q̄(e^λ − 1))^n, q̄ the mean of the q_i. So the mixture over a fixed set of λ,
+
+    E_n(q̄) = Σ_λ w_λ · exp(λS − n·ln(1 + q̄(e^λ − 1))),
+
+never exceeds a martingale, and by Ville's inequality P(E_n(q̄_n) ≥ 1/α for some n) ≤ α: the set of
+all q with E_n(q) < 1/α contains q̄_n at all times with probability 1 − α. Nothing is assumed of
+the q_i: they may drift and depend on the past. ln E_n is convex in q, so the set is an interval.
+
+Bits about two policies make two such martingales. Each bit moves one of them, so their product is
+one, too: E(q) · E'(q') < 1/α holds for both means at once, and bounds their difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ldprl.errors import InputError, whole_number
+from ldprl.shape import FloatArray, IntArray
+
+_RATES = 2.0 ** -np.arange(12.0)
+"""λ, both signs, equal weights. For bits of variance 1/4 the best λ is 2·√(2·ln(1/α')/n), with α'
+the level after the mixture's share: about 8/√n, so that these suit n from 10² to 2·10⁸. A factor of
+2 between them costs less than a tenth of the exponent. Chosen by this formula, on no data."""
+_LAMBDAS = np.concatenate([_RATES, -_RATES])
+_HALVINGS = 50
+"""Bisection to 2⁻⁵⁰."""
+_PLACES = 17
+_ROUNDS = 6
+"""The best of 17 places, then of 17 between its neighbours, and so on: to 8⁻⁶ of an interval, at a
+place where the function is flat."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """From ``low`` to ``high``, both ends included."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Bits:
+    """How many bits there are, and how many of them are 1; two of them are merged by adding."""
+
+    users: int
+    ones: int
+
+    def __post_init__(self) -> None:
+        whole_number("users", self.users, 0)
+        if whole_number("ones", self.ones, 0) > self.users:
+            raise InputError("ones", self.ones, f"a whole number from 0 to {self.users}")
+
+    def __add__(self, other: Bits) -> Bits:
+        return Bits(self.users + other.users, self.ones + other.ones)
+
+    @property
+    def flipped(self) -> Bits:
+        """The same bits, each turned around."""
+        return Bits(self.users, self.users - self.ones)
+
+    @property
+    def mean(self) -> float:
+        """The share of ones, ½ without any bits."""
+        return self.ones / self.users if self.users else 0.5
+
+
+def log_evidence(
+    users: int | IntArray, ones: int | IntArray, mean: float | FloatArray
+) -> FloatArray:
+    """Return ln E_n(q), the evidence of n = ``users`` bits against each ``mean`` q."""
+    counts, told = np.asarray(users)[..., None], np.asarray(ones)[..., None]
+    powers = _LAMBDAS * told - counts * np.log1p(np.asarray(mean)[..., None] * np.expm1(_LAMBDAS))
+    most = powers.max(axis=-1)
+    total: FloatArray = most + np.log(np.mean(np.exp(powers - most[..., None]), axis=-1))
+    return total
+
+
+def mean_interval(bits: Bits, failure: float) -> Interval:
+    """Return an interval for the mean of the q_i that holds at all times, with 1 − ``failure``."""
+    budget = np.array(-math.log(failure))
+    return Interval(1 - float(_upper(bits.flipped, budget)), float(_upper(bits, budget)))
+
+
+def difference_interval(first: Bits, second: Bits, failure: float) -> Interval:
+    """Return one for the mean of the first minus that of the second."""
+    return Interval(-_largest(second, first, failure), _largest(first, second, failure))
+
+
+def _upper(bits: Bits, budget: FloatArray) -> FloatArray:
+    """Return the largest q with ln E_n(q) ≤ budget, rounded outwards."""
+    inside = np.full(budget.shape, _least(bits))
+    outside = np.ones(budget.shape)
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        fits = log_evidence(bits.users, bits.ones, middle) <= budget
+        inside, outside = np.where(fits, middle, inside), np.where(fits, outside, middle)
+    return outside
+
+
+@lru_cache
+def _least(bits: Bits) -> float:
+    """Return the q with the least evidence against it: the observed mean, or close to it."""
+    return _refined(lambda mean: -log_evidence(bits.users, bits.ones, mean), 0.0, 1.0)[0]
+
+
+def _largest(first: Bits, second: Bits, failure: float) -> float:
+    """Return the largest q − q' with ln E(q) + ln E'(q') ≤ ln(1/failure).
+
+    As the set is convex, the largest q for a given q' is concave in q'.
+    """
+    budget = -math.log(failure)
+    rest = budget - float(log_evidence(first.users, first.ones, _least(first)))
+    low = 1 - float(_upper(second.flipped, np.array(rest)))
+
+    def reached(mean: FloatArray) -> FloatArray:
+        left = budget - log_evidence(second.users, second.ones, mean)
+        result: FloatArray = _upper(first, left) - mean
+        return result
+
+    return _refined(reached, low, _least(second))[1]
+
+
+def _refined(
+    concave: Callable[[FloatArray], FloatArray], low: float, high: float
+) -> tuple[float, float]:
+    """Return where a concave function is largest, and its value there."""
+    for _ in range(_ROUNDS):
+        places = np.linspace(low, high, _PLACES)
+        values = concave(places)
+        best = int(np.argmax(values))
+        low, high = places[max(best - 1, 0)], places[min(best + 1, _PLACES - 1)]
+    return float(places[best]), float(values[best])
