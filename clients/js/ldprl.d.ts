@@ -86,7 +86,7 @@ export interface Oracle {
 }
 
 export interface Question {
-  /** What is asked: "reward", "transition", "joint", "return", or a kind that the app defined. */
+  /** What is asked: "reward", "transition", "joint", "return", "worth", or one that the app defined. */
   readonly kind: string;
   /** The step asked about, from 0. */
   readonly step: number;
@@ -128,8 +128,10 @@ export interface Matter {
   lastStep?(step: number, horizon: number): number;
   /** Return the parameters that a question of this kind has, or refuse them. */
   read?(field: string, question: Record<string, unknown>, shape: Shape): Record<string, unknown>;
-  /** Whether there is an answer for those who have nothing to tell; if not, theirs is random. */
+  /** Whether there is an answer for those who have nothing to tell. */
   hasBottom?: boolean;
+  /** Which item they hold: that answer, or a random one where there is none. */
+  untold?(items: number, source: RandomSource): number;
 }
 
 /** Make a kind of question known to all deployments of this page. */
@@ -210,11 +212,11 @@ export function digestOf(document: unknown): Promise<string>;
 
 /** What an item of a subset report stands for; a field is there if it was asked about. */
 export interface Answer {
-  /** Not there with "return", which tells no state. */
+  /** Not there with "return" and "worth", which tell no state. */
   readonly state?: number;
   readonly reward?: 0 | 1;
   readonly next?: number;
-  /** With "return": whether the return was above the threshold. */
+  /** With "return" and "worth": whether the return was above a random threshold. */
   readonly above?: 0 | 1;
 }
 

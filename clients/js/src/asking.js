@@ -19,7 +19,9 @@ export class AskingMechanism {
   constructor(shape, epsilon, randomizer, kinds, answers) {
     this.shape = shape;
     // The last step leads nowhere, so that a horizon of 1 has no transitions.
-    this.kinds = kinds.filter((kind) => matterOf("kind", kind).steps(shape.horizon) > 0);
+    // Integers for "worth" are there if some users answer for certificates.
+    const all = randomizer.worth === undefined ? kinds : [...kinds, "worth"];
+    this.kinds = all.filter((kind) => matterOf("kind", kind).steps(shape.horizon) > 0);
     this.answers = answers;
     const each = { top: epsilon.top, bottom: epsilon.bottom * BigInt(answers) };
     this.#odds = exponentialFromBelow(each);
@@ -94,17 +96,15 @@ export class AskingMechanism {
   }
 
   /**
-   * Return the item that the user holds. Who has nothing to tell holds the last item where that
-   * stands for it, and a random one where there is no room for it.
+   * Return the item that the user holds; the matter says which one it is for who has nothing to
+   * tell.
    */
   held({ states, actions, rewards }, policy, question, source) {
     const { kind, step, where, oracle } = question;
     const matter = matterOf("kind", kind);
     const upTo = states.slice(0, matter.lastStep(step, this.shape.horizon) + 1);
     const follows = upTo.every((state, h) => actions[h] === policy[h][state]);
-    if (upTo.length === 0 || !follows) {
-      return matter.hasBottom ? oracle.items - 1 : Number(source.below(BigInt(oracle.items)));
-    }
+    if (states.length === 0 || !follows) return matter.untold(oracle.items, source);
     const outcome = matter.outcome({ states, actions, rewards }, step, where, source, question);
     return where.cell[states[step]] * matter.outcomes(where.count) + outcome;
   }

@@ -7,10 +7,11 @@ them up, decodes them, and draws the sum of many at once.
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.questions.matter import Matter
 from ldprl.questions.partition import Partition
 from ldprl.questions.question import Question
+from ldprl.questions.worth import Worth
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.statistics import Statistics
 
@@ -80,6 +82,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
 
     constants = "sound"
     resolution = 1
+    _asks_worth = False
 
     @property
     @abstractmethod
@@ -98,6 +101,16 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
     def questions(self) -> list[tuple[Matter, int]]:
         """Return every matter and step that can be asked; a user gets ``answers`` of them."""
         return [(what, h) for what in self.matters for h in what.steps(self.shape.horizon)]
+
+    def askable(self) -> list[tuple[Matter, int]]:
+        """Return all that a user may be asked: what the learner asks, and what certifies."""
+        return self.questions() + ([(Worth(), 0)] if self._asks_worth else [])
+
+    def with_worth(self) -> Self:
+        """Return a version that may ask what a policy was worth."""
+        result = copy.copy(self)
+        result._asks_worth = True
+        return result
 
     def ask(self, plan: Plan) -> Plan:
         """Give assignments without questions some, each matter in equal shares.
@@ -136,7 +149,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
 
     def randomizer(self) -> dict[str, Any]:
         """Return the options, and the oracle of each matter."""
-        asked = {what.kind: what for what, _ in self.questions()}
+        asked = {what.kind: what for what, _ in self.askable()}
         oracles = {kind: self.oracle(what).document() for kind, what in sorted(asked.items())}
         return {key: getattr(self, key) for key in self.options} | oracles
 
@@ -168,7 +181,8 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         self, trajectory: Trajectory, assignment: Assignment, count: int, source: RandomSource
     ) -> Array | Sequence[Array]:
         """Answer the questions again and again, the same unless a reward is rounded anew."""
-        if any(reward not in (0, 1) for reward in trajectory.rewards):
+        chance = any(question.what.rounds for question in assignment.questions)
+        if chance or any(reward not in (0, 1) for reward in trajectory.rewards):
             return super().privatize_many(trajectory, assignment, count, source)
         trajectory.check(self.shape)
         parts = []
@@ -225,7 +239,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         """Return the answers of the least private questions: an item against another one each."""
         # All have the same ε; below it, the answer that is reported more often gives away more.
         worst: dict[int, AnyOracle] = {}
-        for what, step in self.questions():
+        for what, step in self.askable():
             oracle = self.oracle(what)
             worst[step] = max(worst.get(step, oracle), oracle, key=lambda one: one.contrast)
         told = sorted(worst.values(), key=lambda one: one.contrast, reverse=True)

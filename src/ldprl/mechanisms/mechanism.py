@@ -14,7 +14,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -231,6 +231,14 @@ class Mechanism(Named, ABC):
     def questions(self) -> list[tuple[Matter, int]]:
         """Return the matters, each with a step, that this mechanism can ask; most ask none."""
         return []
+
+    def askable(self) -> list[tuple[Matter, int]]:
+        """Return all that a user may be asked: what the learner asks, and what certifies."""
+        return self.questions()
+
+    def with_worth(self) -> Self:
+        """Return a version that may ask what a policy was worth; refused if it asks nothing."""
+        raise InputError("mechanism", self.name, "one that asks questions, with [certificate]")
 
     def channel(self) -> Any:
         """Return what the compiled simulation needs of this mechanism, if it can be compiled.

@@ -135,7 +135,8 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         """Return effect sums; users who all have one table only show where their returns lie."""
         ((question, oracle, _),) = self.parts(assignment)
         what, weight = question.what, float(question.weights[0])
-        assert isinstance(what, Return)
+        if not isinstance(what, Return):
+            return super().decode(tally, users, assignment)
         effects = Effects.empty(self.shape)
         if assignment.law is None:
             above = float(oracle.decode(tally, users)[1])

@@ -116,7 +116,7 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
         Questions about the states as they are; one about groups of states has fewer items, and a
         client in a crowd refuses it.
         """
-        items = sorted({self.oracle(what).items for what, _ in self.questions()})
+        items = sorted({self.oracle(what).items for what, _ in self.askable()})
         return [
             together([self.oracle_for(each).blanket() for each in asked])
             for asked in combinations_with_replacement(items, self.answers)

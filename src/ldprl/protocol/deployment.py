@@ -14,6 +14,7 @@ from typing import Any, cast
 from ldprl.errors import InputError, one_of, positive, probability, whole_number
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.protocol.certificate import Certified, Rows, read_incumbent
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.shuffle import Shuffled
 from ldprl.protocol.sizes import CLIENT_BOUNDS, LARGEST_COUNT, SERVICE_BOUNDS, check_sizes
@@ -24,6 +25,7 @@ _MOST_GROWTH = 1_000_000
 _TEXT_FIELDS = ("name", "mechanism", "epsilon", "delta", "learner", "failure_probability", "epochs")
 _COUNT_FIELDS = ("first_epoch", "report_window_hours")
 _SIZES = ("states", "actions", "horizon")
+_OTHERS = ("step_dependent", "labels", "shuffle", "certificate", "incumbent")
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,10 @@ class Deployment:
         What states, actions and rewards mean.
     shuffle
         What reports have that a relay mixes; None where they come to the service directly.
+    certificate
+        Who answers for certificates; None without any.
+    incumbent
+        The policy that users had before, if it is known: a row of actions for each step.
     """
 
     name: str
@@ -65,6 +71,8 @@ class Deployment:
     report_window_hours: int = 168
     labels: Labels = field(default_factory=Labels)
     shuffle: Shuffled | None = None
+    certificate: Certified | None = None
+    incumbent: Rows | None = None
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
@@ -86,6 +94,10 @@ class Deployment:
         self.labels.check(self.shape)
         chosen = {key: getattr(self.built, key) for key in self.built.options}
         object.__setattr__(self, "options", chosen)
+        if self.certificate is not None:
+            self.certificate.check(self.built)
+        if self.incumbent is not None:
+            object.__setattr__(self, "incumbent", read_incumbent(self.incumbent, self.shape))
         if self.shuffle is not None:
             self.shuffle.check(self.built)
 
@@ -93,7 +105,8 @@ class Deployment:
     def built(self) -> Mechanism:
         """The mechanism that users randomize with."""
         epsilon, delta = float(self.epsilon), float(self.delta)
-        return build_mechanism(self.mechanism, self.shape, epsilon, delta, **self.options)
+        built = build_mechanism(self.mechanism, self.shape, epsilon, delta, **self.options)
+        return built if self.certificate is None else built.with_worth()
 
     def next_plan_at(self, users: int) -> int:
         """Return the number of users at which a plan made after ``users`` is replaced."""
@@ -106,10 +119,16 @@ class Deployment:
         """The deployment as JSON: no floats, so that every language writes the same bytes."""
         shape = self.shape
         fields: dict[str, Any] = {key: getattr(self, key) for key in _TEXT_FIELDS + _COUNT_FIELDS}
-        shuffled = {} if self.shuffle is None else {"shuffle": self.shuffle.document()}
+        given: dict[str, Any] = {}
+        if self.shuffle is not None:
+            given["shuffle"] = self.shuffle.document()
+        if self.certificate is not None:
+            given["certificate"] = self.certificate.document()
+        if self.incumbent is not None:
+            given["incumbent"] = [list(row) for row in self.incumbent]
         return (
             fields
-            | shuffled
+            | given
             | {
                 "format": FORMAT,
                 "shape": {size: getattr(shape, size) for size in _SIZES}
@@ -127,7 +146,7 @@ class Deployment:
     @classmethod
     def from_toml(cls, table: Mapping[str, Any]) -> Deployment:
         """Read what a person wrote: sizes at the top level, ε as a number or a string."""
-        known = {*_SIZES, *_TEXT_FIELDS, *_COUNT_FIELDS, "step_dependent", "labels", "shuffle"}
+        known = {*_SIZES, *_TEXT_FIELDS, *_COUNT_FIELDS, *_OTHERS}
         named = table.get("mechanism", cls.mechanism)
         options = deployable(_text("mechanism", named)).options
         every = {key for kind in MECHANISMS.values() for key in kind.options}
@@ -144,9 +163,16 @@ class Deployment:
         chosen = {key: table[key] for key in options if key in table}
         counts = {key: whole_number(key, table[key], 1) for key in _COUNT_FIELDS if key in table}
         labels = Labels.from_table(table.get("labels", {}))
-        shuffle = Shuffled.from_table(table["shuffle"]) if "shuffle" in table else None
-        read = cast(Any, given | counts)
-        return cls(shape=shape, labels=labels, shuffle=shuffle, options=chosen, **read)
+        more: dict[str, Any] = {}
+        if "shuffle" in table:
+            more["shuffle"] = Shuffled.from_table(table["shuffle"])
+        if "certificate" in table:
+            more["certificate"] = Certified.from_table(table["certificate"])
+        if "incumbent" in table:
+            check_sizes(shape, SERVICE_BOUNDS, counting=False)
+            more["incumbent"] = read_incumbent(table["incumbent"], shape)
+        read = cast(Any, given | counts | more)
+        return cls(shape=shape, labels=labels, options=chosen, **read)
 
     @classmethod
     def from_document(cls, document: object) -> Deployment:

@@ -138,7 +138,7 @@ def _questions(value: object, deployment: Deployment) -> tuple[Question, ...]:
 def _question(field: str, value: object, deployment: Deployment) -> Question:
     question = Question.from_document(field, value, deployment.shape)
     # Parameters of a matter, such as the bounds of a return, are checked where they are read.
-    possible = {(what.kind, step) for what, step in deployment.built.questions()}
+    possible = {(what.kind, step) for what, step in deployment.built.askable()}
     if (question.kind, question.step) not in possible:
         kinds = sorted({kind for kind, _ in possible})
         raise InputError(f"{field}.kind", question.kind, " or ".join(kinds))

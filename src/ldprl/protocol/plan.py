@@ -67,7 +67,7 @@ def _law(parts: list[dict[str, object]], index: int) -> object:
 def _check_questions(parts: list[dict[str, object]], deployment: Deployment) -> None:
     """Refuse a plan that asks anybody what the deployment's crowd was not computed for."""
     mechanism = deployment.built
-    kinds = {what.kind for what, _ in mechanism.questions()}
+    kinds = {what.kind for what, _ in mechanism.askable()}
     count = mechanism.answers if kinds else 0
     for part in parts:
         asked = part.get("questions")

@@ -74,6 +74,9 @@ class Matter(ABC):
     has_bottom: ClassVar[bool] = True
     """Whether ⊥ is an answer of its own; if not, users who cannot answer hold a random outcome."""
 
+    rounds: ClassVar[bool] = False
+    """Whether chance decides the outcome even where all rewards are 0 or 1."""
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "kind" in cls.__dict__:

@@ -52,6 +52,7 @@ class Return(Matter):
 
     kind = "return"
     has_bottom = False
+    rounds = True
 
     def where(self, states: int) -> Partition:
         """Return all states as one cell."""

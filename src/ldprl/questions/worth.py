@@ -29,6 +29,7 @@ class Worth(Matter):
 
     kind = "worth"
     has_bottom = False
+    rounds = True
 
     def where(self, states: int) -> Partition:
         """Return all states as one cell."""

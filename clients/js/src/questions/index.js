@@ -4,5 +4,6 @@ import "./reward.js";
 import "./transition.js";
 import "./joint.js";
 import "./return.js";
+import "./worth.js";
 
 export { defineMatter, matterOf } from "./matters.js";

@@ -12,6 +12,9 @@ const USUAL = {
   lastStep: (step) => step,
   hasBottom: true,
   read: () => ({}),
+  untold(items, source) {
+    return this.hasBottom ? items - 1 : Number(source.below(BigInt(items)));
+  },
 };
 
 /**
@@ -25,7 +28,8 @@ const USUAL = {
  * and, where it differs from the usual, `where(states)`, `steps(horizon)`: how many steps can be
  * asked about, `lastStep(step, horizon)`: up to where the policy must have been followed,
  * `read(field, question, shape)`: its own parameters in a question, or refuse them, `hasBottom`:
- * whether there is an answer for those who have nothing to tell; without one theirs is random.
+ * whether there is an answer for those who have nothing to tell, `untold(items, source)`: which
+ * item they hold, a random one where there is no such answer.
  */
 export function defineMatter(matter) {
   if (MATTERS.has(matter.kind)) throw new InputError("kind", matter.kind, "one that is not taken");

@@ -1,0 +1,72 @@
+"""What a deployment says of certificates: who answers for them, and how sure they are to be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ldprl.errors import InputError
+from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.shape import Shape
+
+_FIELDS = ("share", "confidence")
+_MOST = 0.5
+"""Half of the users at least teach the learner."""
+
+Rows = tuple[tuple[int, ...], ...]
+"""A policy as a document has it: a row of actions for each step."""
+
+
+@dataclass(frozen=True)
+class Certified:
+    """The table ``[certificate]``, as decimal strings.
+
+    Attributes
+    ----------
+    share
+        Which share of the users says what the policy was worth, instead of what the learner asks.
+    confidence
+        How likely the intervals are to hold, at all times at once.
+    """
+
+    share: str
+    confidence: str
+
+    def check(self, mechanism: Mechanism) -> None:
+        """Refuse what cannot be certified."""
+        if not 0 < float(self.share) <= _MOST:
+            raise InputError("certificate.share", self.share, f"a number above 0, at most {_MOST}")
+        if not 0 < float(self.confidence) < 1:
+            raise InputError("certificate.confidence", self.confidence, "a number in (0, 1)")
+        if not mechanism.questions() or mechanism.answers > 1:
+            expected = "one that asks each user one question, with [certificate]"
+            raise InputError("mechanism", mechanism.name, expected)
+
+    def document(self) -> dict[str, str]:
+        """Return it as JSON, without floats."""
+        return {field: getattr(self, field) for field in _FIELDS}
+
+    @classmethod
+    def from_table(cls, table: object) -> Certified:
+        """Read the table ``[certificate]`` of a file or a document."""
+        if not isinstance(table, Mapping) or set(table) != set(_FIELDS):
+            raise InputError("certificate", table, "a table of " + ", ".join(_FIELDS))
+        from ldprl.protocol.deployment import decimal_text
+
+        return cls(*(decimal_text(f"certificate.{field}", table[field]) for field in _FIELDS))
+
+
+def read_incumbent(rows: object, shape: Shape) -> Rows:
+    """Return the policy that users had before: H rows of S actions, or one row for all steps."""
+    expected = (
+        f"{shape.horizon} lists, or one for all steps, of {shape.states} actions"
+        f" from 0 to {shape.actions - 1}"
+    )
+    if not isinstance(rows, list | tuple) or len(rows) not in (1, shape.horizon):
+        raise InputError("incumbent", type(rows).__name__, expected)
+    for row in rows:
+        fits = isinstance(row, list | tuple) and len(row) == shape.states
+        if not fits or not all(type(one) is int and 0 <= one < shape.actions for one in row):
+            raise InputError("incumbent", row, expected)
+    # Always one row a step, so that a policy has one digest.
+    return tuple(tuple(row) for row in rows) * (shape.horizon // len(rows))
