@@ -18,6 +18,7 @@ import numpy as np
 from ldprl import Shape, Trajectory
 from ldprl.assignment import Assignment
 from ldprl.mechanisms.sampling import discrete_laplace, round_to_grid
+from ldprl.protocol.certificate import Certified
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.messages import Issued
@@ -44,6 +45,13 @@ DEPLOYMENTS = [
     Deployment("two answers", Shape(3, 2, 4), "6", options={"layout": "separate", "answers": 2}),
     Deployment("joint answers", Shape(2, 2, 3), "7", options={"layout": "joint", "answers": 3}),
     Deployment("returns", Shape(3, 2, 4), "2", "return-bits", learner="ldp-returns"),
+    Deployment(
+        "certified",
+        Shape(3, 2, 4),
+        "2",
+        certificate=Certified("0.1", "0.95"),
+        incumbent=((0, 1, 1),),
+    ),
     Deployment("laplace", Shape(2, 2, 2), "2", "laplace"),
     Deployment("laplace each step", Shape(2, 2, 3, step_dependent=True), "0.2", "laplace"),
     Deployment("laplace alone", Shape(1, 1, 3), "0.37", "laplace"),
@@ -187,7 +195,7 @@ def _assignments(deployment: Deployment) -> Iterator[Assignment]:
     shape = deployment.shape
     steps, states = np.ogrid[: shape.horizon, : shape.states]
     policy = (steps + 2 * states + 1) % shape.actions
-    asked = deployment.built.questions()
+    asked = deployment.built.askable()
     if not asked:
         yield Assignment(policy)
     if any(what.kind == "return" for what, _ in asked):

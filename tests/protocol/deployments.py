@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ldprl import Shape
 from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.protocol.certificate import Certified
 from ldprl.protocol.deployment import Deployment
 
 SHAPE = Shape(3, 2, 4)
@@ -23,3 +24,6 @@ EVERY["two answers"] = Deployment("tests", SHAPE, "6", options={"layout": "separ
 EVERY["joint answers"] = Deployment("tests", SHAPE, "20", options={"layout": "joint", "answers": 4})
 EVERY["one step"] = deployment("subset-selection", shape=Shape(2, 2, 1))
 EVERY["laplace, each step"] = deployment("laplace", shape=Shape(3, 2, 4, step_dependent=True))
+EVERY["certified"] = Deployment(
+    "tests", SHAPE, "1.5", certificate=Certified("0.1", "0.95"), incumbent=((0, 1, 1),)
+)

@@ -64,20 +64,25 @@ class Certificate:
     better: Interval | None = None
 
 
+def failure_of(place: int, confidence: float) -> float:
+    """Return how likely the certificate of the ``place``-th policy, from 1, may be to fail.
+
+    α/(j(j + 1)), j the place and α = 1 − confidence: over all policies that adds up to α, however
+    many there will be and whatever made the learner change its mind.
+    """
+    failure = 1 - probability("confidence", confidence, zero=False)
+    return failure / (whole_number("place", place, 1) * (place + 1))
+
+
 def certificate(
     bits: Bits, place: int, scale: Scale, confidence: float, incumbent: Bits | None = None
 ) -> Certificate:
-    """Return the certificate of the policy that was the ``place``-th, from 1, to be certified.
-
-    It may fail with probability α/(j(j + 1)), j the place and α = 1 − confidence: over all policies
-    that adds up to α, however many there will be and whatever made the learner change its mind.
-    """
-    failure = 1 - probability("confidence", confidence, zero=False)
-    share = failure / (whole_number("place", place, 1) * (place + 1))
-    worth = scale.worth(mean_interval(bits, share))
+    """Return the certificate of the ``place``-th policy, from 1, that was ever certified."""
+    failure = failure_of(place, confidence)
+    worth = scale.worth(mean_interval(bits, failure))
     if incumbent is None:
         return Certificate(bits.users, worth)
-    better = scale.difference(difference_interval(bits, incumbent, share))
+    better = scale.difference(difference_interval(bits, incumbent, failure))
     return Certificate(bits.users, worth, better)
 
 

@@ -50,6 +50,8 @@ class Evidence:
         Without the incumbent, in the order in which they were first put under certificate.
     incumbent
         The incumbent's answers.
+    chosen_at
+        How many users there were when each of them was first put under certificate.
     current
         Which policy is under certificate now; None if none is, or the incumbent itself.
     """
@@ -58,22 +60,23 @@ class Evidence:
         self.terms = terms
         self.policies: list[Policy] = []
         self.bits: list[Bits] = []
+        self.chosen_at: list[int] = []
         self.incumbent = Bits(0, 0)
         self.current: int | None = None
-        self._chosen_at = 0
+        self._kept_since = 0
 
     def note(self, users: int, plan: Plan) -> None:
         """Take note of a plan that was made from ``users`` users."""
-        shown = [self._place(one.policy) for one in plan if is_certifying(one)]
+        shown = [self._place(one.policy, users) for one in plan if is_certifying(one)]
         now = next((place for place in shown if place is not None), None)
         if now != self.current:
-            self.current, self._chosen_at = now, users
+            self.current, self._kept_since = now, users
 
     def add(self, assignment: Assignment, users: int, tally: Array) -> None:
-        """Add what users answered under an assignment, if they were asked for a certificate."""
+        """Add what users of a noted plan answered, if they were asked for a certificate."""
         if not is_certifying(assignment):
             return
-        told, place = Bits(users, int(tally[1])), self._place(assignment.policy)
+        told, place = Bits(users, int(tally[1])), self._known(assignment.policy)
         if place is None:
             self.incumbent += told
         else:
@@ -105,7 +108,7 @@ class Evidence:
         return incumbent_certificate(self.incumbent, self.terms.scale, self.terms.confidence)
 
     def _policy(self, users: int, best: Callable[[], Policy]) -> Policy:
-        if self.current is None or users >= _KEPT_UNTIL * self._chosen_at:
+        if self.current is None or users >= _KEPT_UNTIL * self._kept_since:
             return best()
         return self.policies[self.current]
 
@@ -117,15 +120,14 @@ class Evidence:
         better = None if known is None else self.certificate(known).better
         return better is not None and (better.low > 0 or better.high < 0)
 
-    def _place(self, policy: Policy) -> int | None:
+    def _place(self, policy: Policy, users: int) -> int | None:
         """Return a policy's number, a new one for a new policy; None for the incumbent."""
-        if _same(policy, self.terms.incumbent):
-            return None
         known = self._known(policy)
-        if known is not None:
+        if known is not None or _same(policy, self.terms.incumbent):
             return known
         self.policies.append(policy)
         self.bits.append(Bits(0, 0))
+        self.chosen_at.append(users)
         return len(self.policies) - 1
 
     def _known(self, policy: Policy) -> int | None:

@@ -34,11 +34,11 @@ _RATES = 2.0 ** -np.arange(12.0)
 the level after the mixture's share: about 8/√n, so that these suit n from 10² to 2·10⁸. A factor of
 2 between them costs less than a tenth of the exponent. Chosen by this formula, on no data."""
 _LAMBDAS = np.concatenate([_RATES, -_RATES])
-_HALVINGS = 50
-"""Bisection to 2⁻⁵⁰."""
+_HALVINGS = 40
+"""Bisection to 2⁻⁴⁰."""
 _PLACES = 17
-_ROUNDS = 6
-"""The best of 17 places, then of 17 between its neighbours, and so on: to 8⁻⁶ of an interval, at a
+_ROUNDS = 4
+"""The best of 17 places, then of 17 between its neighbours, and so on: to 8⁻⁴ of an interval, at a
 place where the function is flat."""
 
 

@@ -17,6 +17,7 @@ from ldprl.cli.amplify import amplify
 from ldprl.cli.audit import audit
 from ldprl.cli.backup import backup, restore
 from ldprl.cli.bounds import bounds
+from ldprl.cli.certify import certify
 from ldprl.cli.deployment import deployment
 from ldprl.cli.doctor import doctor
 from ldprl.cli.ledger import ledger
@@ -163,6 +164,7 @@ _add(
     serve,
     "serve --deployment clinic.toml --database postgresql://ldprl@localhost/clinic --workers 4",
 )
+_add(_SERVE, certify, "certify export.json")
 _add(_SERVE, relay, "relay --service https://service.example --database relay.sqlite")
 _add(_SERVE, keypair, "keypair --out service.key")
 _add(_SERVE, simulate_users, "simulate-users http://127.0.0.1:8000 --users 1e4 --mdp demo")

@@ -38,9 +38,8 @@ class Certified:
             raise InputError("certificate.share", self.share, f"a number above 0, at most {_MOST}")
         if not 0 < float(self.confidence) < 1:
             raise InputError("certificate.confidence", self.confidence, "a number in (0, 1)")
-        if not mechanism.questions() or mechanism.answers > 1:
-            expected = "one that asks each user one question, with [certificate]"
-            raise InputError("mechanism", mechanism.name, expected)
+        if mechanism.answers > 1:
+            raise InputError("answers", mechanism.answers, "1, with [certificate]")
 
     def document(self) -> dict[str, str]:
         """Return it as JSON, without floats."""

@@ -72,6 +72,15 @@ _PUBLIC_STATUS = _object(
     next_plan_at=_COUNT,
     oldest_open_version=_VERSION,
 )
+_INTERVAL = _object(low={"type": "number"}, high={"type": "number"})
+_CERTIFIED = _object(
+    ("better", "chosen_at"),
+    # How many of its users have answered, and how many users there were when it was chosen.
+    users=_COUNT,
+    chosen_at=_COUNT,
+    worth=_INTERVAL,
+    better=_INTERVAL,
+)
 _SCHEMAS: dict[str, Schema] = {
     "Problem": _object(cause=_TEXT, detail=_TEXT),
     "Deployment": _object(
@@ -132,6 +141,16 @@ _SCHEMAS: dict[str, Schema] = {
         refused={"type": "object", "additionalProperties": _COUNT},
     ),
     "Status": _PUBLIC_STATUS,
+    "Certificate": _object(
+        deployment=_DIGEST,
+        confidence={"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        # The largest return, in whose units the intervals are.
+        largest=_VERSION,
+        # The policies that were ever certified, in order, and which of them is now.
+        policies=_list(_CERTIFIED),
+        current={"anyOf": [_COUNT, {"type": "null"}]},
+        incumbent={"anyOf": [_CERTIFIED, {"type": "null"}]},
+    ),
     "Pause": _object(paused={"type": "boolean"}),
     "Published": _object(version=_VERSION, users=_COUNT),
     "Export": {
@@ -248,6 +267,12 @@ def _paths() -> dict[str, Schema]:
         "/v1/reports": {"post": reports},
         "/v1/crowds": {"post": crowds},
         "/v1/status": _get("status", "How far the service has come.", _ref("Status")),
+        "/v1/certificate": _get(
+            "certificate",
+            "What policies are worth, from their users' answers alone.",
+            _ref("Certificate"),
+            404,
+        ),
         "/v1/dashboard": _get("dashboard", "The dashboard's numbers.", {"type": "object"}),
         "/healthz": _get(
             "health", "Whether this server can work.", _object(status={"const": "ok"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import math
 import threading
@@ -11,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ldprl.assignment import Plan
+from ldprl.certificates.evidence import Evidence
 from ldprl.learning.learner import next_plan
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.board import Board
@@ -67,10 +69,14 @@ class Planner:
         """Plan from no reports, so that everything is compiled before the first user comes."""
         self.plan(self._deployment.built.no_statistics(), 1)
 
-    def plan(self, statistics: Statistics, version: int) -> Plan:
-        """Return the plan that these sums lead to."""
+    def plan(self, statistics: Statistics, version: int, evidence: Evidence | None = None) -> Plan:
+        """Return the plan that these sums lead to, with those who answer for certificates."""
         rng = np.random.default_rng([int(self._deployment.digest, 16), version])
-        return next_plan(self._learner, self._deployment.built, statistics, rng)
+        plan = next_plan(self._learner, self._deployment.built, statistics, rng)
+        if evidence is None:
+            return plan
+        best = functools.partial(self._learner.best_policy, statistics, rng)
+        return evidence.asked(plan, statistics.users, best)
 
     def step(self) -> None:
         """Do what is due: publish a plan, forget ids that are no longer needed."""
@@ -94,8 +100,9 @@ class Planner:
 
     def _publish(self, version: int) -> None:
         started = time.perf_counter()
-        statistics, digest = self.decoder.read(self._database.sums())
-        plan = self.plan(statistics, version)
+        sums = self._database.sums()
+        statistics, digest = self.decoder.read(sums)
+        plan = self.plan(statistics, version, self.decoder.evidence(sums))
         stored = StoredPlan(
             version,
             statistics.users,

@@ -18,7 +18,7 @@ from ldprl.service.plans import Edition, edition
 from ldprl.service.responses import HEADERS, json_response, problem
 from ldprl.service.service import Service
 from ldprl.service.shared import Shared
-from ldprl.service.view_data import dashboard, status
+from ldprl.service.view_data import certificate, dashboard, status
 
 _FOR_EVER = "public, max-age=31536000, immutable"
 _LARGEST = 2**53
@@ -38,6 +38,7 @@ class Routes:
         self._status = Shared(lambda: status(service), seconds=0.0)
         self._replaced: OrderedDict[int, Edition] = OrderedDict()
         self._building = threading.Lock()
+        self._certificate = Shared(lambda: certificate(service), seconds=_DASHBOARD_SECONDS)
         self._dashboard = Shared(lambda: dashboard(service), seconds=_DASHBOARD_SECONDS)
 
     def routes(self) -> list[Route]:
@@ -47,6 +48,7 @@ class Routes:
             Route("/v1/policy", self.policy),
             Route("/v1/policy/{version}/{assignment}", self.assignment),
             Route("/v1/status", self.status),
+            Route("/v1/certificate", self.certificate),
             Route("/v1/dashboard", self.dashboard),
             Route("/healthz", self.health),
             Route("/metrics", self.metrics),
@@ -101,6 +103,13 @@ class Routes:
     async def dashboard(self, request: Request) -> Response:
         """Return the numbers of the dashboard, a moment old at most."""
         return json_response(await self._dashboard.get())
+
+    async def certificate(self, request: Request) -> Response:
+        """Return what users' answers certify, a moment old at most."""
+        known = await self._certificate.get()
+        if known is None:
+            return problem(404, "not-found", "this deployment has no [certificate]")
+        return json_response(known)
 
     async def health(self, request: Request) -> Response:
         """Say whether this server can do its work."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import dataclass, field
 from ipaddress import ip_network
@@ -52,23 +53,42 @@ class Settings:
 
 
 def read_deployment(path: Path | None) -> Deployment:
-    """Read a deployment's TOML file, or the demo's."""
+    """Read a deployment's TOML file, or the demo's; the incumbent lies in a file of its own."""
     path = DEMO / "deployment.toml" if path is None else path
     try:
-        if path.stat().st_size > _LONGEST_FILE:
-            raise InputError("deployment", str(path), f"a file of at most {_LONGEST_FILE} bytes")
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        expected = f"a file that can be read ({error.strerror})"
-        raise InputError("deployment", str(path), expected) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        table = tomllib.loads(_read("deployment", path))
+    except tomllib.TOMLDecodeError as error:
         raise InputError("deployment", str(path), f"valid TOML ({error})") from None
     except RecursionError:
         raise InputError("deployment", str(path), "TOML that is not nested so deeply") from None
+    if isinstance(named := table.get("incumbent"), str):
+        table["incumbent"] = _rows(path.parent / named)
     deployment = Deployment.from_toml(table)
     # Whoever plans is the service's own affair, and must be able to.
     learner_of(deployment)
     return deployment
+
+
+def _rows(path: Path) -> object:
+    """Return the rows of a policy in a JSON file; what they hold is checked with the deployment."""
+    text = _read("incumbent", path)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        expected = "valid JSON: a list of actions for each step, or one for all steps"
+        raise InputError("incumbent", str(path), expected) from None
+
+
+def _read(field: str, path: Path) -> str:
+    try:
+        if path.stat().st_size > _LONGEST_FILE:
+            raise InputError(field, str(path), f"a file of at most {_LONGEST_FILE} bytes")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        expected = f"a file that can be read ({error.strerror})"
+        raise InputError(field, str(path), expected) from None
+    except UnicodeDecodeError as error:
+        raise InputError(field, str(path), f"text in UTF-8 ({error})") from None
 
 
 def read_proxies(text: str) -> tuple[str, ...]:

@@ -10,8 +10,10 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ldprl.assignment import Assignment
+from ldprl.assignment import Assignment, Plan
+from ldprl.certificates.evidence import Evidence
 from ldprl.protocol.deployment import Deployment
+from ldprl.service.certificate import evidence_of, terms_of
 from ldprl.service.database.protocol import Database, Sum
 from ldprl.service.plans import plan_from
 from ldprl.statistics import Statistics
@@ -39,16 +41,30 @@ class Decoder:
     def __init__(self, database: Database, deployment: Deployment) -> None:
         self._database = database
         self._mechanism = deployment.built
-        self._plans: dict[int, tuple[Assignment, ...]] = {}
+        self._terms = terms_of(deployment)
+        self._plans: dict[int, tuple[int, Plan]] = {}
         self._decoded: dict[int, Decoded] = {}
         self._lock = threading.Lock()
 
     def assignment(self, one: Sum) -> Assignment:
         """Return the assignment that a sum's reports were made under."""
         if one.version not in self._plans:
-            for stored in self._database.plans(max(self._plans, default=0)):
-                self._plans[stored.version] = plan_from(stored.assignments, self._mechanism.shape)
-        return self._plans[one.version][one.assignment]
+            self._read_plans()
+        return self._plans[one.version][1][one.assignment]
+
+    def _read_plans(self) -> None:
+        """Read the plans that are new, with the number of users that each was made from."""
+        for stored in self._database.plans(max(self._plans, default=0)):
+            plan = plan_from(stored.assignments, self._mechanism.shape)
+            self._plans[stored.version] = stored.users, plan
+
+    def evidence(self, sums: Sequence[Sum]) -> Evidence | None:
+        """Return what users answered for certificates, if the deployment has any."""
+        if self._terms is None:
+            return None
+        with self._lock:
+            self._read_plans()
+            return evidence_of(self._terms, self._plans, sums)
 
     def statistics(self, sums: Sequence[Sum]) -> Statistics:
         """Return Σ decode(tally, users, assignment), one version after the other."""

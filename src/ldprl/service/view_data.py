@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ldprl.service.causes import REFUSALS
+from ldprl.service.certificate import certificate_document
 from ldprl.service.dashboard_data import dashboard_data
 from ldprl.service.service import Service
 from ldprl.shape import Shape
@@ -49,6 +50,13 @@ def dashboard(service: Service) -> dict[str, Any]:
         refusals=_refusals(service, state.outcomes),
         paused=state.paused,
     )
+
+
+def certificate(service: Service) -> dict[str, Any] | None:
+    """Return what users' answers certify, if the deployment has certificates."""
+    service.board.refresh()
+    evidence = service.decoder.evidence(service.database.sums())
+    return None if evidence is None else certificate_document(service.deployment, evidence)
 
 
 def export(service: Service) -> dict[str, Any]:

@@ -1,0 +1,89 @@
+"""``ldprl certify``: what the users of a service say its policies are worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ldprl.cli.options import Json
+from ldprl.cli.show import show_json, show_line, show_table
+
+_LARGEST_FILE = 2**30
+
+
+def certify(
+    export: Annotated[
+        Path, typer.Argument(metavar="FILE", help="What GET /v1/admin/export responded.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Say what policies are worth from their users' answers alone, whatever the model says.
+
+    The intervals hold at all times at once with the deployment's confidence, however often one
+    looks, also if the world is not Markov, drifts, or users do otherwise than told.
+    """
+    from ldprl.service.certificate import certify_export
+
+    found = certify_export(_read(export))
+    if as_json:
+        show_json(found)
+        return
+    policies, sure = found["policies"], f"{found['confidence']:.4g}"
+    rows = [
+        (
+            f"policy {place + 1}" + (", current" if place == found["current"] else ""),
+            f"{one['chosen_at']:,}",
+            f"{one['users']:,}",
+            _words(one["worth"]),
+            _words(one["better"]) if "better" in one else "",
+        )
+        for place, one in enumerate(policies)
+    ]
+    if found["incumbent"] is not None:
+        own = found["incumbent"]
+        rows.append(("incumbent", "", f"{own['users']:,}", _words(own["worth"]), ""))
+    heads = ("policy", "chosen after users", "answers", "worth", "minus incumbent")
+    title = f"Mean return of a user, from 0 to {found['largest']}, with confidence {sure}"
+    show_table(title, heads, rows, right=heads[1:])
+    show_line(verdict(found))
+
+
+def verdict(found: dict[str, Any]) -> str:
+    """Say in one sentence how the current policy compares with the incumbent."""
+    if found["current"] is None:
+        return "No policy is under certificate yet."
+    current = found["policies"][found["current"]]
+    better, users = current.get("better"), f"{current['users']:,} users"
+    if better is None:
+        return f"The current policy brings {_words(current['worth'])} a user, from {users}."
+    if better["low"] > 0:
+        gain = f"{better['low']:.3g} to {better['high']:.3g}"
+        return f"The current policy is better than the incumbent by {gain} a user, from {users}."
+    if better["high"] < 0:
+        loss = f"{-better['high']:.3g} to {-better['low']:.3g}"
+        return f"The current policy is worse than the incumbent by {loss} a user, from {users}."
+    return f"It is not certain yet which is better, from {users} of the current policy."
+
+
+def _words(interval: dict[str, float]) -> str:
+    return f"{interval['low']:.3g} to {interval['high']:.3g}"
+
+
+def _read(path: Path) -> object:
+    import json
+
+    from ldprl.errors import InputError
+
+    try:
+        large = path.stat().st_size > _LARGEST_FILE
+        text = "" if large else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("file", str(path), f"a file that can be read ({error})") from None
+    if large:
+        raise InputError("file", str(path), f"a file of at most {_LARGEST_FILE:,} bytes")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError("file", str(path), "JSON, from GET /v1/admin/export") from None

@@ -1,0 +1,96 @@
+"""From bits to returns: what certificates say, and that restarting them keeps the confidence."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ldprl.certificates import Bits, Scale, certificate, incumbent_certificate
+from ldprl.certificates.certificate import failure_of
+from ldprl.certificates.sequence import log_evidence
+from ldprl.errors import InputError
+from ldprl.mechanisms.return_bits import ReturnBits
+from ldprl.questions.worth import Worth
+from ldprl.shape import Shape
+
+HORIZON = 5
+KEEP = float(ReturnBits(Shape(2, 2, HORIZON), 2.0).oracle(Worth()).keep)
+SCALE = Scale(KEEP, HORIZON)
+
+
+def told(worth: float, users: int, rng: np.random.Generator) -> Bits:
+    """Return the randomized bits of users whose mean return is ``worth``."""
+    one = 1 - KEEP + (2 * KEEP - 1) * worth / HORIZON
+    return Bits(users, int(rng.binomial(users, one)))
+
+
+def test_a_difference_of_a_twentieth_of_the_horizon_takes_30_000_bits_at_epsilon_2() -> None:
+    """Where bits are most noisy, in at least 14 of 20 runs.
+
+    By formula the interval ends 2.3 standard deviations above 0: 99% of the runs succeed, and fewer
+    than 14 do with a probability below 1e-6. Mutant: a difference of half the size is not certain.
+    """
+    rng = np.random.default_rng(0)
+
+    def certain(gap: float) -> int:
+        found = 0
+        for _ in range(20):
+            new = told((0.5 + gap / 2) * HORIZON, 15_000, rng)
+            old = told((0.5 - gap / 2) * HORIZON, 15_000, rng)
+            better = certificate(new, 1, SCALE, 0.95, old).better
+            assert better is not None
+            found += better.low > 0
+        return found
+
+    assert certain(0.05) >= 14
+    assert certain(0.025) < 14
+
+
+def test_intervals_are_in_units_of_the_return_and_shrink_as_answers_come() -> None:
+    rng = np.random.default_rng(1)
+    few, many = (certificate(told(4.0, users, rng), 1, SCALE, 0.95) for users in (10**3, 10**5))
+    assert few.worth.low < many.worth.low < 4.0 < many.worth.high < few.worth.high <= HORIZON
+    assert many.worth.high - many.worth.low < 0.1
+    assert many.better is None
+
+
+def test_restarting_for_each_new_policy_keeps_the_confidence() -> None:
+    """500 runs that put 30 policies under certificate, one after the other.
+
+    Type-I error below 1e-6: P(Binomial(500, 0.2) > 144) < 1e-6. The mutant spends all of α on every
+    policy.
+    """
+    rng, users, confidence = np.random.default_rng(2), 200, 0.8
+    failed, mutant = np.zeros(500, dtype=bool), np.zeros(500, dtype=bool)
+    for place in range(1, 31):
+        ones = np.zeros(500, dtype=np.int64)
+        for now in range(10, users + 1, 10):
+            ones += rng.binomial(10, 0.3, 500)
+            evidence = log_evidence(now, ones, 0.3)
+            failed |= evidence >= -math.log(failure_of(place, confidence))
+            mutant |= evidence >= -math.log(1 - confidence)
+    assert failed.sum() <= 144
+    assert mutant.sum() > 1.5 * 144
+    assert math.fsum(failure_of(place, confidence) for place in range(1, 1000)) < 0.2
+
+
+def test_the_incumbent_has_all_of_the_confidence() -> None:
+    bits = Bits(1000, 400)
+    own, other = incumbent_certificate(bits, SCALE, 0.95), certificate(bits, 1, SCALE, 0.95)
+    assert other.worth.low < own.worth.low < own.worth.high < other.worth.high
+
+
+@pytest.mark.parametrize(
+    ("build", "field"),
+    [
+        (lambda: Scale(0.5, 3), "keep"),
+        (lambda: Scale(0.9, 0), "horizon"),
+        (lambda: certificate(Bits(1, 1), 0, SCALE, 0.9), "place"),
+        (lambda: certificate(Bits(1, 1), 1, SCALE, 1.0), "confidence"),
+    ],
+)
+def test_bad_input_is_refused_by_its_field(build: object, field: str) -> None:
+    with pytest.raises(InputError, match=rf"^{field} = "):
+        build()  # type: ignore[operator]

@@ -1,0 +1,83 @@
+"""Who is asked for certificates: one policy at a time, and the incumbent while it matters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ldprl.assignment import Assignment, Plan, check_plan
+from ldprl.certificates import Bits, Evidence, Scale, Terms
+from ldprl.certificates.evidence import is_certifying
+from ldprl.shape import Policy, Shape
+
+SHAPE = Shape(2, 3, 2)
+SCALE = Scale(0.9, 2)
+
+
+def policy(action: int) -> Policy:
+    return np.full((2, 2), action)
+
+
+LEARNING: Plan = (Assignment(policy(2), 0.25), Assignment(policy(1), 0.75))
+
+
+def asked(evidence: Evidence, users: int, best: int) -> dict[int, float]:
+    """Let a plan be made, and return the shares that answer for the certificate, by action."""
+    plan = check_plan(evidence.asked(LEARNING, users, lambda: policy(best)), SHAPE)
+    evidence.note(users, plan)
+    assert [one.share for one in plan[:2]] == pytest.approx([0.8 * 0.25, 0.8 * 0.75])
+    assert all(map(is_certifying, plan[2:]))
+    return {int(one.policy[0, 0]): one.share for one in plan[2:]}
+
+
+def answer(evidence: Evidence, action: int, users: int, ones: int) -> None:
+    plan = evidence.asked(LEARNING, 0, lambda: policy(action))
+    assignment = next(one for one in plan[2:] if one.policy[0, 0] == action)
+    evidence.add(assignment, users, np.array([users - ones, ones]))
+
+
+def test_without_an_incumbent_the_policy_has_the_whole_share() -> None:
+    evidence = Evidence(Terms(0.2, 0.95, SCALE))
+    assert asked(evidence, 0, 1) == {1: pytest.approx(0.2)}
+    answer(evidence, 1, 10, 4)
+    assert evidence.bits == [Bits(10, 4)]
+    assert evidence.certificate(0).better is None
+    assert evidence.incumbent_certificate() is None
+
+
+def test_a_policy_is_kept_until_there_are_twice_as_many_users() -> None:
+    evidence = Evidence(Terms(0.2, 0.95, SCALE))
+    assert list(asked(evidence, 0, 0)) == [0]
+    assert list(asked(evidence, 100, 1)) == [1]
+    assert list(asked(evidence, 199, 2)) == [1]
+    assert list(asked(evidence, 200, 1)) == [1]
+    assert list(asked(evidence, 201, 2)) == [2]
+    # It comes back, and goes on where it stopped.
+    assert list(asked(evidence, 402, 1)) == [1]
+    assert (evidence.current, evidence.chosen_at) == (1, [0, 100, 201])
+
+
+def test_the_incumbent_has_half_of_the_share_until_it_is_certain_which_is_better() -> None:
+    evidence = Evidence(Terms(0.2, 0.95, SCALE, incumbent=policy(0)))
+    half = pytest.approx(0.1)
+    assert asked(evidence, 0, 0) == {0: pytest.approx(0.2)}
+    assert (evidence.current, evidence.policies) == (None, [])
+    assert asked(evidence, 100, 1) == {1: half, 0: half}
+    answer(evidence, 1, 1000, 700)
+    evidence.incumbent += Bits(1000, 690)
+    assert asked(evidence, 110, 1) == {1: half, 0: half}
+    answer(evidence, 1, 1000, 900)
+    evidence.incumbent += Bits(1000, 300)
+    better = evidence.certificate(0).better
+    assert better is not None
+    assert better.low > 0
+    assert asked(evidence, 120, 1) == {1: pytest.approx(0.2)}
+    # A new policy is compared again, with all that the incumbent's users have said.
+    assert asked(evidence, 200, 2) == {2: half, 0: half}
+
+
+def test_answers_to_the_learners_questions_are_no_evidence() -> None:
+    evidence = Evidence(Terms(0.2, 0.95, SCALE))
+    asked(evidence, 0, 1)
+    evidence.add(LEARNING[1], 10, np.array([3, 7]))
+    assert evidence.bits == [Bits(0, 0)]
