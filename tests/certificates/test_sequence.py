@@ -15,7 +15,7 @@ from ldprl.certificates.sequence import (
     mean_interval,
 )
 from ldprl.errors import InputError
-from ldprl.shape import FloatArray, IntArray
+from ldprl.shape import Array, FloatArray, IntArray
 
 RUNS = 500
 FAILURE = 0.05
@@ -57,9 +57,9 @@ def paths(chance: Chance, rng: np.random.Generator) -> tuple[IntArray, FloatArra
     return np.array(told), np.array(means)
 
 
-def failing(outside: FloatArray) -> int:
+def failing(outside: Array) -> int:
     """Return how many runs were outside at some time."""
-    return int(np.asarray(outside).any(axis=0).sum())
+    return int(outside.any(axis=0).sum())
 
 
 @pytest.mark.parametrize("chance", [steady, drifting, hostile])
