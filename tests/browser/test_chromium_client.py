@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Error, Page
+from playwright.sync_api import Error, Page, expect
 
 from ldprl.assignment import Assignment
 from ldprl.questions.question import Question
@@ -172,6 +172,9 @@ def test_bits_of_the_return_are_counted_under_their_tables(page: Page, tmp_path:
     try:
         found = server.deployment()
         page.goto(f"{server.url}/")
+        # The operator's page shows the policy, and no model: there is none.
+        expect(page.locator("#policy .choice").first).to_be_visible()
+        expect(page.locator("#model-card")).to_be_hidden()
         plan = server.get("/v1/policy").json["assignments"]
         law = TableLaw.from_document(plan[0]["law"], found.shape)
         expected: dict[int, Any] = {}
