@@ -10,6 +10,7 @@ Under a law of tables a tally keeps apart the answers of users who were told dif
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 from abc import ABC, abstractmethod
@@ -129,9 +130,13 @@ class Subsets(Alphabet):
         ends = itertools.accumulate(items for items, _ in self.parts)
         return [end - 1 for end, (_, w) in zip(ends, self.parts, strict=True) for _ in range(w)]
 
+    @functools.cached_property
+    def _size(self) -> int:
+        return sum(size for _, size in self.parts)
+
     def admit(self, values: Sequence[int]) -> Sequence[int]:
         """Return the items as they are, or refuse them."""
-        fits = len(values) == sum(size for _, size in self.parts)
+        fits = len(values) == self._size
         fits = fits and all(map(operator.lt, values, values[1:]))
         start = place = 0
         for items, size in self.parts:

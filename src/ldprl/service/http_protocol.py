@@ -106,7 +106,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Take a header; trailers would change a request that is being answered already."""
         if self._in_body or len(self.headers) >= _MOST_HEADERS:
             raise ValueError("trailers, or too many headers")
-        super().on_header(name, value)
+        HttpToolsProtocol.on_header(self, name, value)
 
     def on_headers_complete(self) -> None:
         """Give body, work and response their own time."""
@@ -125,7 +125,12 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """Take a part of a body; its framing was worth it."""
         self._overhead = 0
-        super().on_body(body)
+        HttpToolsProtocol.on_body(self, body)
+
+    def on_message_complete(self) -> None:
+        """Tell the application that it need not wait for the body."""
+        self.scope["ldprl.whole"] = True  # type: ignore[typeddict-unknown-key]
+        super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """Expect the next request in a while, whatever arrives until then."""

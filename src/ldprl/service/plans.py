@@ -38,6 +38,8 @@ class Edition:
         What a report under each assignment may hold.
     bounds
         Cumulated shares, in units of 2⁻⁶⁴.
+    tables
+        How many tables the law of each assignment has; 0 where there is none.
     ready
         Each assignment as a user receives it, in JSON; with a law, the law instead of a table.
     whole
@@ -51,6 +53,7 @@ class Edition:
     plan: Plan
     alphabets: tuple[Alphabet, ...]
     bounds: tuple[int, ...]
+    tables: tuple[int, ...]
     ready: tuple[bytes, ...]
     whole: bytes
     deployment: Deployment
@@ -64,10 +67,8 @@ class Edition:
         digest = hmac.digest(secret, text, "sha256")
         place = int.from_bytes(digest[:8], "big")
         index = min(bisect.bisect_right(self.bounds, place), len(self.bounds) - 1)
-        law = self.plan[index].law
-        if law is None:
-            return index, None
-        return index, int.from_bytes(digest[8:24], "big") * law.count >> 128
+        count = self.tables[index]
+        return index, int.from_bytes(digest[8:24], "big") * count >> 128 if count else None
 
     def has(self, index: int, table: int | None) -> bool:
         """Say whether a user can have drawn this assignment and table."""
@@ -114,6 +115,7 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
         plan=plan,
         alphabets=alphabets(plan, deployment),
         bounds=tuple(int(share * 2**64) for share in cumulated),
+        tables=tuple(0 if one.law is None else one.law.count for one in plan),
         ready=tuple(json.dumps(part).encode() for part in parts),
         whole=json.dumps(whole).encode(),
         deployment=deployment,
