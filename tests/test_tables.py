@@ -63,6 +63,16 @@ def test_tables_that_are_the_same_at_every_step_or_in_every_state_of_a_group() -
     assert it.chances().shape == (4, 5, 3)
 
 
+def test_the_last_steps_may_have_actions_of_their_own() -> None:
+    it = law(steps=3)
+    assert it.part_of_step.tolist() == [0, 0, 1, 2]
+    tables = it.tables(range(50))
+    assert np.array_equal(tables[:, 0], tables[:, 1])
+    assert not np.array_equal(tables[:, 1], tables[:, 2])
+    assert not it.stationary
+    assert np.array_equal(it.chances()[[1, 3]], it.weights[[0, 2]] / WHOLE)
+
+
 def test_probabilities_become_weights_that_sum_to_the_whole() -> None:
     chances = np.array([[[1 / 3, 1 / 3, 1 / 3], [1.0, 0.0, 0.0], [1e-12, 0.5, 0.5 - 1e-12]]])
     it = TableLaw.of(Shape(3, 3, 2), chances, SEED)
@@ -73,7 +83,7 @@ def test_probabilities_become_weights_that_sum_to_the_whole() -> None:
 
 
 def test_there_and_back() -> None:
-    for it in (law(), law(4), law(1, Partition(np.array([0, 0, 1, 1, 0])))):
+    for it in (law(), law(3), law(4), law(1, Partition(np.array([0, 0, 1, 1, 0])))):
         again = TableLaw.from_document(json.loads(json.dumps(it.document())), SHAPE)
         assert again.document() == it.document()
         assert np.array_equal(again.table(77), it.table(77))
@@ -94,7 +104,8 @@ GOOD = law(count=9).document()
         ({"tables": 2.0}, "law.tables"),
         ({"weights": None}, "law.weights"),
         ({"weights": [[[WHOLE, 0, 0]] * 4]}, "law.weights"),
-        ({"weights": [[[WHOLE, 0, 0]] * 5] * 2}, "law.weights"),
+        ({"weights": [[[WHOLE, 0, 0]] * 5] * 5}, "law.weights"),
+        ({"weights": []}, "law.weights"),
         ({"weights": [[[WHOLE, 0]] * 5]}, "law.weights"),
         ({"weights": [[[WHOLE, 0, 0]] * 4 + [[WHOLE, 0]]]}, "law.weights"),
         ({"weights": [[[WHOLE, 1, 0]] * 5]}, "law.weights"),

@@ -15,6 +15,11 @@ THRESHOLDS = 512
 """Into how many parts the range of returns, [0, H], is cut: fine enough to follow its spread."""
 
 
+OWN_STEPS = 3
+"""How many of the last steps have effects of their own. Chosen on RandomMDP(25, 4, 10), draws
+1000-1005: the best policy that is the same at every step loses 0.0023 an episode on average, with
+one to three free steps at the end 0.0023, 0.0006 and 0.0001."""
+
 Block = TypeVar("Block", FloatArray, "Effects")
 
 
@@ -27,9 +32,12 @@ class Effects:
     Attributes
     ----------
     scores
-        Σ weight·(standardized answer)·(1{table plays a in s} − P(a in s)), of shape (S, A).
+        Σ weight·(standardized answer)·(1{table plays a in s} − P(a in s)), of shape (parts, S, A):
+        first for tables as they are before the last steps, then for each of the last steps, where
+        tables have actions of their own there.
     information
-        Covariance of the scores, of shape (S, A, A). It depends on the laws of the tables alone.
+        Covariance of the scores, of shape (parts, S, A, A). It depends on the laws of the tables
+        alone.
     thresholds
         For equal parts of [0, H]: how many users had their threshold there (per unit of return,
         weighted), and an unbiased estimate of how many of these had a return above it, of shape
@@ -43,7 +51,7 @@ class Effects:
     @classmethod
     def empty(cls, shape: Shape) -> Effects:
         """Return the sums of no reports at all."""
-        rows = (shape.states, shape.actions)
+        rows = (min(1 + OWN_STEPS, shape.horizon), shape.states, shape.actions)
         return cls(np.zeros(rows), np.zeros((*rows, shape.actions)), np.zeros((2, THRESHOLDS)))
 
     def __add__(self, other: Effects) -> Effects:

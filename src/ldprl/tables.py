@@ -41,8 +41,8 @@ class TableLaw:
     seed
         32 hexadecimal digits. Public.
     weights
-        Whole numbers of shape (1, cells, A), for tables that are the same at every step, or
-        (H, cells, A). Each row sums to 2³².
+        Whole numbers of shape (B, cells, A), 1 ≤ B ≤ H; each row sums to 2³². The last B − 1 steps
+        have actions of their own, all steps before them share the first.
     shape
         Sizes of the problem.
     count
@@ -66,9 +66,9 @@ class TableLaw:
             raise InputError("law.where", len(self.where.cell), f"{self.shape.states} states")
         weights = np.asarray(self.weights)
         rows = (self.cells.count, self.shape.actions)
-        expected = f"whole numbers of shape (1 or {self.shape.horizon}, {rows[0]}, {rows[1]})"
-        steps = (1, self.shape.horizon)
-        if weights.ndim != 3 or weights.shape[1:] != rows or weights.shape[0] not in steps:
+        most = self.shape.horizon
+        expected = f"whole numbers of shape (1 to {most}, {rows[0]}, {rows[1]})"
+        if weights.ndim != 3 or weights.shape[1:] != rows or not 1 <= len(weights) <= most:
             raise InputError("law.weights", f"{weights.dtype}{weights.shape}", expected)
         if weights.dtype.kind not in "iu":
             raise InputError("law.weights", f"{weights.dtype}{weights.shape}", expected)
@@ -89,7 +89,7 @@ class TableLaw:
         """Round ``probabilities`` to whole weights: the nearest ones that still sum to 2³²."""
         chances = np.asarray(probabilities, dtype=np.float64)
         if chances.ndim != 3 or not np.all(np.isfinite(chances)) or chances.min() < 0:
-            raise InputError("probabilities", chances.shape, "numbers ≥ 0, (1 or H, cells, A)")
+            raise InputError("probabilities", chances.shape, "numbers ≥ 0, (1 to H, cells, A)")
         totals = chances.sum(axis=2, keepdims=True)
         if np.any(np.abs(totals - 1) > 1e-9):
             raise InputError("probabilities", float(totals.max()), "rows that sum to 1")
@@ -137,8 +137,16 @@ class TableLaw:
             actions[place] = (words[:, None] >= self._bounds).sum(axis=1)
         by_cell = actions.reshape(len(numbers), len(self.weights), self.cells.count)
         by_state = by_cell[:, :, self.cells.cell]
+        if not self.stationary:
+            return by_state[:, self.part_of_step]
         wanted = (len(numbers), self.shape.horizon, self.shape.states)
         return np.broadcast_to(by_state, wanted)
+
+    @property
+    def part_of_step(self) -> IntArray:
+        """Which part of the weights each step has, of shape (H,)."""
+        horizon = self.shape.horizon
+        return np.maximum(np.arange(horizon) - (horizon - len(self.weights)), 0)
 
     @property
     def stationary(self) -> bool:
@@ -148,8 +156,7 @@ class TableLaw:
     def chances(self) -> FloatArray:
         """Return the probability of each action, of shape (H, S, A)."""
         by_state = self.weights[:, self.cells.cell] / WHOLE
-        wanted = (self.shape.horizon, self.shape.states, self.shape.actions)
-        return np.broadcast_to(by_state, wanted)
+        return by_state[self.part_of_step]
 
     def document(self) -> dict[str, Any]:
         """Return the law as JSON."""

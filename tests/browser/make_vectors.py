@@ -155,6 +155,7 @@ def _tables() -> Iterator[dict[str, Any]]:
     for shape, steps, where in [
         (Shape(3, 2, 4), 1, None),
         (Shape(3, 4, 5), 5, None),
+        (Shape(3, 2, 4), 3, None),
         (Shape(5, 3, 2), 2, two),
         (Shape(2, 1, 2), 1, None),
         (Shape(40, 25, 3), 1, None),

@@ -1,49 +1,18 @@
-"""The learner of return bits: its law of actions, its plans, and that it learns."""
-
-import math
+"""The learner of return bits: its plans, and that it learns."""
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
-from scipy.stats import norm
 
 from ldprl.catalogue import build
 from ldprl.errors import InputError
-from ldprl.learning.ldp_returns import preferences
 from ldprl.mdp import random_mdp
 from ldprl.mdp.evaluation import optimum, policy_values
+from ldprl.mdp.families import riverswim
+from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import Shape
 from ldprl.simulation.engine import simulate
-from ldprl.statistics import THRESHOLDS, Effects, Statistics
-from ldprl.structure import Structure
-
-
-def _effects(scores: list[list[float]], users: float) -> Effects:
-    states, actions = len(scores), len(scores[0])
-    even = np.eye(actions) / actions - 1 / actions**2
-    information = np.tile(users * even, (states, 1, 1))
-    return Effects(np.array(scores), information, np.zeros((2, 512)))
-
-
-@pytest.mark.parametrize("lead", [0.0, 0.3, 1.0, 3.0, 4.9, 5.1, 8.0])
-def test_odds_are_expected_gain_over_expected_loss(lead: float) -> None:
-    effects = _effects([[lead, -lead]] * 40, 100.0)
-    odds, leading = preferences(effects)
-    # The belief of the difference, by hand: information 100·(¼, −¼; −¼, ¼), prior τ² as stated.
-    own, squared = 25.0, 40 * 4 * 25.0**2
-    prior = max(80 * (lead**2 - own), np.sqrt(80 * 2 * own**2)) / squared
-    precision = 50 + 1 / prior
-    mean, spread = 2 * lead / precision, np.sqrt(2 / precision)
-    gain = quad(lambda x: x * norm.pdf(-x, mean, spread), 0, 40 * spread)[0]
-    loss = quad(lambda x: x * norm.pdf(x, mean, spread), 0, mean + 40 * spread)[0]
-    assert odds[0, 1] / odds[0, 0] == pytest.approx(gain / loss, rel=0.02)
-    assert np.all(leading == 0)
-    assert odds.sum(axis=1) == pytest.approx(1)
-
-
-def test_nothing_known_is_nothing_preferred() -> None:
-    odds, _ = preferences(Effects.empty(Shape(3, 4, 2)))
-    assert np.allclose(odds, 0.25)
+from ldprl.simulation.learnt import learnt
+from ldprl.statistics import Statistics
 
 
 def test_a_plan_is_a_function_of_the_sums() -> None:
@@ -71,6 +40,31 @@ def test_it_closes_the_gap_where_models_need_far_more_users() -> None:
     assert result.regret[0] < 40_000
 
 
+def test_a_way_out_where_no_single_action_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RiverSwim pays a little for drifting and a lot for swimming up all the way."""
+    mdp = riverswim(6, 20)
+    learner, mechanism = build("ldp-returns", "return-bits", mdp.shape, episodes=10, epsilon=2.0)
+
+    def share_learnt(seed: int) -> float | None:
+        result = simulate(mdp, learner, mechanism, 20_000, seed=seed, replan="growth:0.1")
+        return learnt(mdp, learner, result.statistics).learned[0]
+
+    assert share_learnt(1001) == pytest.approx(1.0, abs=0.05)
+    # Without laws that lean to an action in all states alike, this run is stuck.
+    monkeypatch.setattr("ldprl.learning.ldp_returns._leaning", lambda *_: 0.0)
+    assert share_learnt(1001) == pytest.approx(0.0, abs=0.05)
+
+
+def test_the_last_step_learns_actions_of_its_own() -> None:
+    rewards = np.array([[[0.9, 0.2]], [[0.9, 0.2]], [[0.2, 0.8]]])
+    mdp = TabularMDP(np.ones((3, 1, 2, 1)), rewards, 3, reward_kind="bernoulli")
+    learner, mechanism = build("ldp-returns", "return-bits", mdp.shape, episodes=10, epsilon=4.0)
+    result = simulate(mdp, learner, mechanism, 20_000, seed=1, replan="growth:0.1")
+    policy = learner.best_policy(result.statistics[0], np.random.default_rng(0))
+    # The best policy that is the same at every step plays 0 throughout.
+    assert policy.ravel().tolist() == [0, 0, 1]
+
+
 def test_other_mechanisms_and_sums_are_refused() -> None:
     shape = Shape(2, 2, 2)
     for learner, mechanism in (("ldp-returns", "laplace"), ("ldp-evi", "return-bits")):
@@ -79,44 +73,3 @@ def test_other_mechanisms_and_sums_are_refused() -> None:
     agent, _ = build("ldp-returns", "return-bits", shape, episodes=10, epsilon=1.0)
     with pytest.raises(InputError, match="statistics"):
         agent.plan(Statistics.empty(shape), np.random.default_rng(0))
-
-
-def test_other_actions_than_the_admissible_are_never_drawn() -> None:
-    known = Structure.from_document({"admissible": [[0, 2], [1], [0, 1, 2, 3]]}, Shape(3, 4, 2))
-    rng = np.random.default_rng(0)
-    for users in (0, 10**4):
-        information = users * np.tile(np.eye(4) / 4 - 1 / 16, (3, 1, 1))
-        # The others look best.
-        scores = rng.normal(size=(3, 4)) * math.sqrt(users) + 100 * users * ~known.choices
-        effects = Effects(scores, information, np.zeros((2, THRESHOLDS)))
-        odds, lead = preferences(effects, known)
-        assert np.all(odds[~known.choices] == 0)
-        np.testing.assert_allclose(odds.sum(axis=1), 1)
-        assert known.choices[np.arange(3), lead].all()
-
-
-def test_an_incumbent_leads_until_reports_speak_against_it() -> None:
-    shape = Shape(2, 3, 2)
-    known = Structure.from_document({"incumbent": [2, 1]}, shape)
-    odds, lead = preferences(Effects.empty(shape), known)
-    assert lead.tolist() == [2, 1]
-    assert 0.5 < odds[0, 2] < 0.9
-    information = 1e4 * np.tile(np.eye(3) / 3 - 1 / 9, (2, 1, 1))
-    scores = np.tile([1000.0, -500.0, -500.0], (2, 1))
-    _, lead = preferences(Effects(scores, information, np.zeros((2, THRESHOLDS))), known)
-    assert lead.tolist() == [0, 0]
-
-
-def test_states_of_a_group_learn_from_each_other() -> None:
-    """An effect too small to be seen in one state is seen in a hundred of a group."""
-    shape = Shape(100, 2, 1)
-    known = Structure.from_document({"groups": [0] * 50 + [1] * 50}, shape)
-    rng = np.random.default_rng(1)
-    information = 100 * np.tile(np.eye(2) / 2 - 1 / 4, (100, 1, 1))
-    better = np.repeat([0, 1], 50)
-    push = np.where(np.arange(2) == better[:, None], 1.0, -1.0)
-    scores = 0.5 * 5 * push + rng.normal(size=(100, 1)) * 5 * np.array([1.0, -1.0])
-    effects = Effects(scores, information, np.zeros((2, THRESHOLDS)))
-    alone, together = (preferences(effects, one)[1] for one in (None, known))
-    assert np.mean(alone == better) < 0.8
-    assert np.mean(together == better) > np.mean(alone == better) + 0.1

@@ -85,7 +85,7 @@ def test_a_document_says_it_all() -> None:
         ("high", 1),
         ("high", 2.0),
         ("expected", UNIT + 1),
-        ("scored", 2),
+        ("scored", 4),
         ("scored", True),
         ("low", None),
     ],

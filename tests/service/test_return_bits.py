@@ -91,17 +91,17 @@ def told(service: Service) -> list[Told]:
 
 
 def halve_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make clients that tell twice the ε they claim."""
+    """Make clients that tell four times the ε they claim."""
     true_draw = SubsetOracle.draw_many
 
     def draw_many(self: SubsetOracle, item: int, count: int, source: RandomSource) -> IntArray:
-        bolder = replace(self, threshold=_threshold(self.items, self.size, Fraction(2)))
+        bolder = replace(self, threshold=_threshold(self.items, self.size, Fraction(4)))
         return true_draw(bolder, item, count, source)
 
     monkeypatch.setattr(SubsetOracle, "draw_many", draw_many)
 
 
-@pytest.mark.parametrize("honest", [True, False], ids=["honest", "half the noise"])
+@pytest.mark.parametrize("honest", [True, False], ids=["honest", "less noise"])
 def test_sums_have_the_engines_law(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, honest: bool
 ) -> None:
@@ -134,7 +134,8 @@ def test_what_is_decoded_is_what_the_reports_say_one_by_one(tmp_path: Path) -> N
         answer = (bit - (1 - keep)) / (2 * keep - 1) - question.what.expected / UNIT
         answer /= float(mechanism.spread(question.what.expected / UNIT))
         played = np.eye(service.deployment.shape.actions)[table[0]]
-        expected += question.weights[0] * answer * (played - law)
+        # The first law is the same at every step.
+        expected[0] += question.weights[0] * answer * (played - law)
     np.testing.assert_allclose(found.scores, expected, atol=1e-9)
     service.database.close()
 
@@ -151,14 +152,15 @@ def test_the_next_plan_reads_the_sums_and_the_pages_show_them(tmp_path: Path) ->
     statistics = service.decoder.statistics(service.database.sums())
     again = service.planner.plan(statistics, second.version)
     assert np.array_equal(again[0].chances(WORLD.shape), after)
-    # One law for all bands, written once.
+    # Each law has all bands, and is written once.
     parts = json.loads(second.whole)["assignments"]
-    assert [type(part["law"]) for part in parts] == [dict] + [int] * (len(parts) - 1)
+    laws = {id(one.law) for one in second.plan}
+    assert sum(isinstance(part["law"], dict) for part in parts) == len(laws) < len(parts)
     shown = json.loads(json.dumps(dashboard(service), allow_nan=False))
     assert np.shape(shown["best"]) == (WORLD.horizon, WORLD.shape.states)
     assert shown["progress"] is None
     written = json.loads(json.dumps(export(service), allow_nan=False))
-    assert np.shape(written["statistics"]["effects"]["scores"]) == np.shape(before[0])
+    assert np.shape(written["statistics"]["effects"]["scores"])[1:] == np.shape(before[0])
     service.database.close()
 
 
@@ -200,5 +202,6 @@ def test_716_states_and_25_actions_are_planned_within_a_second_and_little_memory
     assert seconds < 2
     assert peak < 200e6
     (stored,) = service.database.plans(0)
-    assert len(stored.assignments) < 500_000
+    # Two laws, each with a whole number for each state and action.
+    assert len(stored.assignments) < 700_000
     service.database.close()

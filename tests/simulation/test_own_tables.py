@@ -29,7 +29,8 @@ from ldprl.tables import TableLaw
 Kind = Literal["deterministic", "bernoulli"]
 SEED = "0" * 32
 USERS = 400_000
-CHANCES = np.array([[0.2, 0.8], [0.7, 0.3], [0.5, 0.5]])
+CHANCES = np.array([[[0.2, 0.8], [0.7, 0.3], [0.5, 0.5]], [[0.6, 0.4], [0.1, 0.9], [0.3, 0.7]]])
+"""Of tables with two parts: all steps but the last, and the last."""
 WHAT = Return(UNIT // 2, 5 * UNIT // 2)
 
 
@@ -39,32 +40,34 @@ def _world(kind: Kind) -> TabularMDP:
     return TabularMDP(drawn.step_transitions[0], rewards, 3, drawn.initial, reward_kind=kind)
 
 
-def _exact(mdp: TabularMDP, flip: float) -> tuple[FloatArray, float]:
-    """P(table plays a in s, bit told), of shape (S, A, 2), and the mean loss, over all tables."""
-    chances, loss = np.zeros((3, 2, 2)), 0.0
+def _exact(mdp: TabularMDP, flip: float, parts: int) -> tuple[FloatArray, float]:
+    """P(table plays a in s, bit told), of shape (parts, S, A, 2), and the mean loss."""
+    chances, loss = np.zeros((parts, 3, 2, 2)), 0.0
     best = float(mdp.initial @ optimum(mdp).values[0])
-    for actions in product(range(2), repeat=3):
-        weight = float(np.prod(CHANCES[np.arange(3), list(actions)]))
-        policy = np.tile(np.array(actions), (3, 1))
+    cells = [(part, state) for part in range(parts) for state in range(3)]
+    for actions in product(range(2), repeat=len(cells)):
+        drawn = list(zip(cells, actions, strict=True))
+        weight = float(np.prod([CHANCES[*cell, action] for cell, action in drawn]))
+        table = np.reshape(actions, (parts, 3))
+        policy = table[[0, 0, parts - 1]]
         one = float(WHAT.law(mdp, policy, 0, Partition.whole(3))[0, 1])
         one = flip + (1 - 2 * flip) * one
-        for state, action in enumerate(actions):
-            chances[state, action] += weight * np.array([1 - one, one])
+        for cell, action in drawn:
+            chances[*cell, action] += weight * np.array([1 - one, one])
         loss += weight * (best - float(mdp.initial @ policy_values(mdp, policy)[0]))
     return chances, loss
 
 
-@pytest.mark.parametrize("kind", ["deterministic", "bernoulli"])
-def test_the_loop_has_the_exact_law(kind: Kind) -> None:
+@pytest.mark.parametrize(("kind", "parts"), [("deterministic", 2), ("bernoulli", 1)])
+def test_the_loop_has_the_exact_law(kind: Kind, parts: int) -> None:
     mdp = _world(kind)
-    law = TableLaw.of(mdp.shape, CHANCES[None], SEED)
+    law = TableLaw.of(mdp.shape, CHANCES[:parts], SEED)
     rng = np.random.default_rng(1)
-    answers, counts, lost = live(mdp, law, (0.5, 2.5), 0.2, USERS, rng)
-    assert np.array_equal(counts, answers.sum(axis=2))
-    assert np.all(counts.sum(axis=1) == USERS)
+    answers, lost = live(mdp, law, (0.5, 2.5), 0.2, USERS, rng)
+    assert np.all(answers.sum(axis=(2, 3)) == USERS)
 
     def z(flip: float) -> float:
-        chances, _ = _exact(mdp, flip)
+        chances, _ = _exact(mdp, flip, parts)
         spread = np.sqrt(USERS * chances * (1 - chances))
         return float(np.abs((answers - USERS * chances) / spread).max())
 
@@ -72,7 +75,7 @@ def test_the_loop_has_the_exact_law(kind: Kind) -> None:
     # A mutant that flips three bits in ten, not two, is found out (at about 30).
     assert z(0.3) > 6
     # Gaps lie in [0, H], so the mean loss of a user scatters by at most H/2.
-    _, loss = _exact(mdp, 0.2)
+    _, loss = _exact(mdp, 0.2, parts)
     assert abs(lost / USERS - loss) < 6 * 1.5 / np.sqrt(USERS)
     assert abs(lost / USERS - 1.1 * loss) > 6 * 1.5 / np.sqrt(USERS)
 
@@ -80,23 +83,25 @@ def test_the_loop_has_the_exact_law(kind: Kind) -> None:
 def test_scores_are_unbiased_and_scatter_as_the_information_says() -> None:
     mdp = _world("deterministic")
     mechanism = ReturnBits(mdp.shape, 1.0)
-    law = TableLaw.of(mdp.shape, CHANCES[None], SEED)
+    law = TableLaw.of(mdp.shape, CHANCES, SEED)
     expected = 0.4
-    what = Return(WHAT.low, WHAT.high, round(expected * UNIT))
+    what = Return(WHAT.low, WHAT.high, round(expected * UNIT), scored=2)
     told = Assignment(law, 1.0, (Question(what, 0, np.full(3, 0.5)),))
     rng = np.random.default_rng(3)
     users, repeats = 2_000, 400
-    scores, information = [], np.zeros((3, 2, 2))
+    scores, information = [], np.zeros((2, 3, 2, 2))
     for _ in range(repeats):
         drawn = mechanism.sample_law(mdp, told, users, rng)
         assert drawn is not None
         effects = mechanism.decode(drawn[0], users, told).effects
         assert effects is not None
-        scores.append(effects.scores)
-        information = effects.information
-    chances, _ = _exact(mdp, 0.0)
+        # Three parts are kept, and this law has two.
+        assert not effects.scores[2:].any()
+        scores.append(effects.scores[:2])
+        information = effects.information[:2]
+    chances, _ = _exact(mdp, 0.0, 2)
     one = chances[..., 1]
-    total = one[0].sum()
+    total = one[0, 0].sum()
     effect = one - CHANCES * total
     mean = 0.5 * users * effect / float(mechanism.spread(what.expected / UNIT))
     sampled, spread = np.mean(scores, axis=0), np.std(scores, axis=0) / np.sqrt(repeats)
@@ -105,7 +110,7 @@ def test_scores_are_unbiased_and_scatter_as_the_information_says() -> None:
     assert np.any(np.abs(sampled - 2 * mean) > 6 * spread)
     # The variance is the information's, as good as the expected bit was guessed: 6 standard
     # deviations of a sample variance are 6·√(2/400) = 0.42.
-    share = np.var(scores, axis=0) / np.einsum("saa->sa", information)
+    share = np.var(scores, axis=0) / np.einsum("psaa->psa", information)
     assert np.all(np.abs(share - 1) < 0.5)
 
 
@@ -121,13 +126,21 @@ def test_one_user_at_a_time_learns_the_same_as_batches() -> None:
     assert reference is not None
     assert sampled is not None
     for effects in (reference, sampled):
-        z = effects.scores[0, 0] / np.sqrt(effects.information[0, 0, 0])
+        z = effects.scores[0, 0, 0] / np.sqrt(effects.information[0, 0, 0, 0])
         # About 8 on average; wrong signs would be 14 standard deviations off.
         assert z > 2
 
 
 def test_other_laws_are_refused() -> None:
     mdp = _world("deterministic")
-    law = TableLaw.of(mdp.shape, np.tile(CHANCES, (3, 1, 1)), SEED)
+    law = TableLaw.of(mdp.shape, CHANCES[:1, :2], SEED, where=Partition(np.array([0, 1, 1])))
     with pytest.raises(InputError, match="law"):
         live(mdp, law, (0.0, 1.0), 0.1, 10, np.random.default_rng(0))
+    # Actions that all steps share must not count as those of a step.
+    told = Assignment(
+        TableLaw.of(mdp.shape, CHANCES[:1], SEED),
+        1.0,
+        (Question(Return(0, UNIT, scored=2), 0, np.ones(3)),),
+    )
+    with pytest.raises(InputError, match=r"questions\.scored"):
+        ReturnBits(mdp.shape, 1.0).decode(np.zeros(2 * 3 * 2 * 3, dtype=np.int64), 0, told)

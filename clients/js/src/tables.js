@@ -21,8 +21,8 @@ export function readLaw(document, { states, actions, horizon }) {
     row.reduce((total, weight) => total + weight, 0) === WHOLE;
   const isStep = (step) => Array.isArray(step) && step.length === cells.count && step.every(isRow);
   const steps = Array.isArray(weights) ? weights.length : 0;
-  if ((steps !== 1 && steps !== horizon) || !weights.every(isStep)) {
-    const expected = `1 or ${horizon} × ${cells.count} × ${actions} numbers, rows that sum to 2³²`;
+  if (steps < 1 || steps > horizon || !weights.every(isStep)) {
+    const expected = `1 to ${horizon} × ${cells.count} × ${actions} numbers, rows that sum to 2³²`;
     throw new InputError("law.weights", weights, expected);
   }
   return { seed, tables: wholeNumber("law.tables", tables, 1), weights, cells, horizon };
@@ -41,7 +41,8 @@ export async function tableOf({ seed, tables, weights, cells, horizon }, number)
     });
   });
   return Array.from({ length: horizon }, (_, step) => {
-    const start = weights.length === 1 ? 0 : step * cells.count;
+    // The last steps have actions of their own, all steps before them share the first.
+    const start = Math.max(step - (horizon - weights.length), 0) * cells.count;
     return cells.cell.map((cell) => actions[start + cell]);
   });
 }

@@ -142,16 +142,21 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
             above = float(oracle.decode(tally, users)[1])
         else:
             decoded = question.decoded_by_table(self.shape, tally, oracle.decode)
-            rows = (self.shape.states, self.shape.actions)
+            rows = (-1, self.shape.states, self.shape.actions)
             ones, counts = decoded.counts[:, 1].reshape(rows), decoded.users.reshape(rows)
-            above = float(ones[0].sum())
+            above = float(ones[0, 0].sum())
+            if what.scored > len(assignment.law.weights):
+                expected = f"at most {len(assignment.law.weights)}, the parts of the tables"
+                raise InputError("questions.scored", what.scored, expected)
             if what.scored:
-                chances = assignment.law.chances()[0]
-                expected = what.expected / UNIT
-                surplus = ones - expected * counts
-                surplus -= chances * (above - expected * users)
-                effects.scores[:] = weight / self.spread(expected) * surplus
-                effects.information[:] = weight**2 * users * _covariance(chances)
+                steps, _ = what.rows(self.shape, question.step, question.partition)
+                chances = assignment.law.chances()[steps[:: self.shape.states]]
+                likely = what.expected / UNIT
+                surplus = ones - likely * counts
+                surplus -= chances * (above - likely * users)
+                effects.scores[: what.scored] = weight / self.spread(likely) * surplus
+                information = weight**2 * users * _covariance(chances)
+                effects.information[: what.scored] = information
         covered = self._covered(what)
         effects.thresholds[0] = weight**RECENCY * users * covered
         effects.thresholds[1] = weight**RECENCY * above * covered
@@ -182,14 +187,13 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         flip = 1 - float(oracle.keep)
         what = question.what
         bounds = (what.low / UNIT, what.high / UNIT)
-        answers, counts, lost = live(mdp, assignment.law, bounds, flip, users, rng)
-        return np.concatenate([answers.ravel(), counts.ravel()]), lost
+        answers, lost = live(mdp, assignment.law, bounds, flip, users, rng)
+        asked = answers[: max(what.scored, 1)]
+        return np.concatenate([asked.ravel(), asked.sum(axis=-1).ravel()]), lost
 
 
 def _covariance(chances: FloatArray) -> FloatArray:
     """Return diag(b) − b·bᵀ for each state's b."""
-    actions = chances.shape[1]
-    result: FloatArray = (
-        chances[:, :, None] * np.eye(actions) - chances[:, :, None] * chances[:, None]
-    )
+    unit = np.eye(chances.shape[-1])
+    result: FloatArray = chances[..., None] * (unit - chances[..., None, :])
     return result

@@ -14,7 +14,7 @@ from ldprl.mechanisms.sampling import RandomSource, round_to_grid
 from ldprl.questions.matter import Decoded, Matter
 from ldprl.questions.partition import Partition
 from ldprl.shape import FloatArray, IntArray, Policy, Shape
-from ldprl.statistics import Statistics
+from ldprl.statistics import OWN_STEPS, Statistics
 
 if TYPE_CHECKING:
     from ldprl.mdp.tabular import TabularMDP
@@ -41,8 +41,8 @@ class Return(Matter):
         How likely the service takes the bit to be 1, in units of 1/UNIT: known before the user
         answers, and subtracted from the answer.
     scored
-        1 if the answer counts for what actions do to the return, 0 if it only shows where returns
-        lie.
+        For how many parts of a table (see :class:`~ldprl.tables.TableLaw`) the answer shows what
+        actions do to the return; 0 if it only shows where returns lie.
     """
 
     low: int = 0
@@ -85,8 +85,11 @@ class Return(Matter):
         return round_to_grid(source, min(max(share, Fraction(0)), Fraction(1)), 1)
 
     def rows(self, shape: Shape, step: int, where: Partition) -> tuple[IntArray, IntArray]:
-        """Return every state: under a law of tables an answer is evidence about all of them."""
-        return np.zeros(shape.states, dtype=np.int64), np.arange(shape.states)
+        """Return every state, in every part of a table: an answer is evidence about all of them."""
+        parts, states = max(self.scored, 1), shape.states
+        first = shape.horizon - np.arange(parts)[::-1] - 1
+        first[0] = 0
+        return np.repeat(first, states), np.tile(np.arange(states), parts)
 
     def law(self, mdp: TabularMDP, policy: Policy, step: int, where: Partition) -> FloatArray:
         """Return P(bit), by following every (state, return so far) that is possible."""
@@ -129,7 +132,7 @@ class Return(Matter):
     def from_parameters(cls, parameters: Mapping[str, Any], shape: Shape) -> Return:
         """Read what :meth:`parameters` wrote, or refuse it."""
         most = {"low": shape.horizon * UNIT - 1, "high": shape.horizon * UNIT}
-        most |= {"expected": UNIT, "scored": 1}
+        most |= {"expected": UNIT, "scored": min(1 + OWN_STEPS, shape.horizon)}
         for name, limit in most.items():
             value = parameters.get(name)
             if type(value) is not int or not 0 <= value <= limit:

@@ -16,7 +16,7 @@ from ldprl.errors import InputError
 from ldprl.mdp.evaluation import optimum
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, IntArray
-from ldprl.tables import TableLaw
+from ldprl.tables import WHOLE, TableLaw
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +40,17 @@ def live(
     flip: float,
     users: int,
     rng: np.random.Generator,
-) -> tuple[IntArray, IntArray, float]:
+) -> tuple[IntArray, float]:
     """Let ``users`` live and tell a bit of the return, each told wrongly with chance ``flip``.
 
-    Returns how many tell each bit, by state, action and bit; how many have each action, by state;
-    and what they lose in all: Σ_h V*_h(s_h) − Q*_h(s_h, a_h), whose mean is V* − V^π.
+    Returns how many tell each bit, by part of the tables, state, action and bit, and what they lose
+    in all: Σ_h V*_h(s_h) − Q*_h(s_h, a_h), whose mean is V* − V^π.
     """
-    if not law.stationary or law.where is not None:
-        raise InputError("law", "other tables", "a law by state, the same at every step")
+    if law.where is not None:
+        raise InputError("law", "tables by groups of states", "a law by state")
     world = _world(mdp)
-    chances = law.chances()[0]
+    shape = mdp.shape
+    chances = (law.weights / WHOLE).reshape(-1, shape.actions)
     order = np.argsort(-chances, axis=1, kind="stable")
     cumulated = np.cumsum(np.take_along_axis(chances, order, axis=1), axis=1)
     answers = np.zeros((*chances.shape, 2), dtype=np.int64)
@@ -65,6 +66,7 @@ def live(
         world.rewards,
         world.gaps,
         mdp.reward_kind == "bernoulli",
+        law.part_of_step * shape.states,
         order,
         cumulated,
         bounds[0],
@@ -75,7 +77,7 @@ def live(
     # Those who did not come to a state: their table's action there tells nothing.
     rest = told[None, :] - answers.sum(axis=1)
     answers += np.moveaxis(rng.multinomial(rest, chances[:, None, :]), 2, 1)
-    return answers, answers.sum(axis=2), lost
+    return answers.reshape(-1, shape.states, shape.actions, 2), lost
 
 
 @lru_cache(maxsize=4)
@@ -137,6 +139,7 @@ def _live(
     rewards: FloatArray,
     gaps: FloatArray,
     bits: bool,
+    first_cell: IntArray,
     order: IntArray,
     cumulated: FloatArray,
     low: float,
@@ -146,8 +149,8 @@ def _live(
 ) -> tuple[IntArray, float]:
     """Let users live one after the other; add what they tell to ``answers``."""
     horizon, states, actions = rewards.shape
-    stamp = np.full(states, -1, np.int64)
-    act = np.zeros(states, np.int64)
+    stamp = np.full(len(order), -1, np.int64)
+    act = np.zeros(len(order), np.int64)
     seen = np.zeros(horizon, np.int64)
     told = np.zeros(2, np.int64)
     lost = 0.0
@@ -158,17 +161,18 @@ def _live(
         total = 0.0
         visited = 0
         for h in range(horizon):
-            if stamp[state] != user:
+            cell = first_cell[h] + state
+            if stamp[cell] != user:
                 # Draw the table's action on the first visit; likely ones are looked at first.
                 u = rng.random()
                 rank = 0
-                while rank < actions - 1 and u >= cumulated[state, rank]:
+                while rank < actions - 1 and u >= cumulated[cell, rank]:
                     rank += 1
-                act[state] = order[state, rank]
-                stamp[state] = user
-                seen[visited] = state
+                act[cell] = order[cell, rank]
+                stamp[cell] = user
+                seen[visited] = cell
                 visited += 1
-            action = act[state]
+            action = act[cell]
             reward = rewards[h, state, action]
             if not bits:
                 total += reward

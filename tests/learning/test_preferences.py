@@ -1,0 +1,87 @@
+"""Beliefs about effects, and the law of actions that follows."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from ldprl.learning.preferences import Belief, believe
+from ldprl.shape import FloatArray, Shape
+from ldprl.structure import Structure
+
+
+def _information(users: float, cells: int) -> FloatArray:
+    return np.tile(users * (np.eye(2) / 2 - 1 / 4), (cells, 1, 1))
+
+
+@pytest.mark.parametrize("lead", [0.0, 1.0, 3.0, 4.9, 5.1, 8.0, 30.0])
+def test_odds_are_expected_gain_over_expected_loss(lead: float) -> None:
+    scores = np.array([[lead, -lead], [-lead, lead]] * 20)
+    belief = believe(scores, _information(100.0, 40), Structure(Shape(40, 2, 1)))
+    odds = belief.odds()
+    # By hand: information 100·(¼, −¼; −¼, ¼), scatter as stated.
+    own, squared = 25.0, 40 * 4 * 25.0**2
+    scatter = max(80 * (lead**2 - own), np.sqrt(80 * 2 * own**2)) / squared
+    assert belief.scatter == pytest.approx(scatter)
+    precision = 50 + 1 / scatter
+    mean, spread = 2 * lead / precision, np.sqrt(2 / precision)
+    gain = quad(lambda x: x * norm.pdf(-x, mean, spread), 0, 40 * spread)[0]
+    loss = quad(lambda x: x * norm.pdf(x, mean, spread), 0, mean + 40 * spread)[0]
+    assert odds[0, 1] == pytest.approx(gain / loss, rel=0.02)
+    assert odds[0, 0] == 1
+    assert belief.lead.tolist() == ([0, 1] if lead else [0, 0]) * 20
+
+
+def test_nothing_known_is_nothing_preferred() -> None:
+    belief = believe(np.zeros((3, 4)), np.zeros((3, 4, 4)), Structure(Shape(3, 4, 1)))
+    assert np.all(belief.odds() == 1)
+
+
+def test_a_step_is_like_the_others_until_there_is_evidence() -> None:
+    choices = np.ones((1, 2), dtype=bool)
+    many = Belief(np.array([[0.3, -0.3]]), np.tile(np.eye(2), (1, 1, 1)), 0.04, choices)
+    nothing = many.of_a_step(np.zeros((1, 2)), np.zeros((1, 2, 2)), 0.5)
+    assert np.array_equal(nothing.mean, many.mean / 2)
+    assert nothing.scatter == pytest.approx(0.01)
+    some = many.of_a_step(np.array([[-60.0, 60.0]]), _information(1000.0, 1), 0.5)
+    assert some.lead.tolist() == [1]
+
+
+def test_other_actions_than_the_admissible_are_never_drawn() -> None:
+    known = Structure.from_document({"admissible": [[0, 2], [1], [0, 1, 2, 3]]}, Shape(3, 4, 2))
+    rng = np.random.default_rng(0)
+    for users in (0, 10**4):
+        information = users * np.tile(np.eye(4) / 4 - 1 / 16, (3, 1, 1))
+        # The others look best.
+        scores = rng.normal(size=(3, 4)) * math.sqrt(users) + 100 * users * ~known.choices
+        belief = believe(scores, information, known)
+        assert np.all(belief.odds()[~known.choices] == 0)
+        assert np.all(belief.odds()[np.arange(3), belief.lead] == 1)
+        assert known.choices[np.arange(3), belief.lead].all()
+
+
+def test_an_incumbent_leads_until_reports_speak_against_it() -> None:
+    shape = Shape(2, 3, 2)
+    known = Structure.from_document({"incumbent": [2, 1]}, shape)
+    belief = believe(np.zeros((2, 3)), np.zeros((2, 3, 3)), known)
+    assert belief.lead.tolist() == [2, 1]
+    assert 0.05 < belief.odds()[0, 0] < 0.5
+    information = 1e4 * np.tile(np.eye(3) / 3 - 1 / 9, (2, 1, 1))
+    scores = np.tile([1000.0, -500.0, -500.0], (2, 1))
+    assert believe(scores, information, known).lead.tolist() == [0, 0]
+
+
+def test_states_of_a_group_learn_from_each_other() -> None:
+    """An effect too small to be seen in one state is seen in a hundred of a group."""
+    shape = Shape(100, 2, 1)
+    known = Structure.from_document({"groups": [0] * 50 + [1] * 50}, shape)
+    rng = np.random.default_rng(1)
+    information = 100 * np.tile(np.eye(2) / 2 - 1 / 4, (100, 1, 1))
+    better = np.repeat([0, 1], 50)
+    push = np.where(np.arange(2) == better[:, None], 1.0, -1.0)
+    scores = 0.5 * 5 * push + rng.normal(size=(100, 1)) * 5 * np.array([1.0, -1.0])
+    alone, together = (believe(scores, information, one).lead for one in (Structure(shape), known))
+    assert np.mean(alone == better) < 0.8
+    assert np.mean(together == better) > np.mean(alone == better) + 0.1
