@@ -14,6 +14,7 @@ from ldprl.cli.numbers import count, decimal, warn_of_delta
 from ldprl.cli.options import Alpha, ConstantsName, Delta, Episodes, Epsilon, FailureProbability
 from ldprl.cli.options import Json as JsonFlag
 from ldprl.cli.show import number, show_json, show_line, show_table
+from ldprl.cli.until_certified import show_until_certified
 
 if TYPE_CHECKING:
     from ldprl.learning.learner import Learner
@@ -80,6 +81,14 @@ def regret(
             "incumbent.",
         ),
     ] = None,
+    until_certified: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GAP",
+            help="Stop as soon as users' own answers certify that a policy is within GAP of the "
+            "best value that the learner still thinks possible.",
+        ),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Simulate users, a mechanism and a learner, and show the regret.
@@ -133,6 +142,10 @@ def regret(
         _warn_of_unused(agent, world.structure)
     warn_of_delta(randomizer.guarantee.delta, users)
     central = _central(randomizer, mixed, mixed_delta)
+    if until_certified is not None:
+        return show_until_certified(
+            (world, agent, randomizer, users), until_certified, repeats, origin, schedule, as_json
+        )
     with progress_bar(schedule, users, repeats) as progress:
         result = simulate(
             world,

@@ -5,17 +5,21 @@ In Python, one batch of users at a time: what the certificate says decides who i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from ldprl.certificates.certificate import Scale
 from ldprl.certificates.evidence import Evidence, Terms
-from ldprl.errors import whole_number
+from ldprl.certificates.sequence import Interval
+from ldprl.errors import InputError, positive, whole_number
 from ldprl.learning.learner import Learner, next_plan
 from ldprl.mdp.tabular import TabularMDP
+from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.questions.worth import Worth
 from ldprl.simulation.interpreted import serve
 from ldprl.simulation.regret import RegretRecorder, checkpoints
 from ldprl.simulation.schedule import Schedule, schedule_from
@@ -74,3 +78,60 @@ def certified_run(
         )
         state.users += batch
         yield state
+
+
+@dataclass(frozen=True)
+class Reached:
+    """When a policy was certified to be nearly the best.
+
+    Attributes
+    ----------
+    users
+        How many users it took; None if all of them were too few.
+    regret
+        What they had lost by then.
+    worth
+        The certificate of the policy.
+    optimistic
+        What no policy exceeds as far as the learner is sure.
+    """
+
+    users: int | None
+    regret: float
+    worth: Interval
+    optimistic: float
+
+
+def until_certified(
+    mdp: TabularMDP,
+    learner: Learner,
+    mechanism: Mechanism,
+    episodes: int,
+    gap: float,
+    seed: int = 0,
+    run: int = 0,
+    replan: str | Schedule = "growth:0.01",
+    progress: Callable[[int, int], None] | None = None,
+) -> Reached:
+    """Simulate until a policy is certified within ``gap`` of the optimistic value.
+
+    A tenth of the users answers for the certificate, at confidence 0.95. Where users start is taken
+    as known.
+    """
+    positive("until_certified", gap)
+    optimistic = learner.optimistic_value(mechanism.no_statistics(), mdp.initial)
+    if optimistic is None:
+        expected = "one that bounds the best value, such as ldp-evi or ldp-obi, with a certificate"
+        raise InputError("learner", learner.name, expected)
+    if not isinstance(mechanism, AskingMechanism):
+        raise InputError("mechanism", mechanism.name, "one that asks questions, with a certificate")
+    scale = Scale(float(mechanism.oracle(Worth()).keep), mdp.horizon)
+    terms = Terms(share=0.1, confidence=0.95, scale=scale)
+    for state in certified_run(mdp, learner, mechanism, terms, episodes, seed, run, replan):
+        if progress is not None:
+            progress(run, state.users)
+        worth = state.evidence.certificate(state.evidence.current or 0).worth
+        optimistic = learner.optimistic_value(state.statistics, mdp.initial) or 0.0
+        if worth.low >= optimistic - gap:
+            return Reached(state.users, state.recorder.total, worth, optimistic)
+    return Reached(None, state.recorder.total, worth, optimistic)

@@ -1,0 +1,49 @@
+"""``ldprl regret --until-certified``: after how many users a policy is certified to be good."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from ldprl.cli.numbers import decimal
+from ldprl.cli.show import number, show_json, show_table
+
+if TYPE_CHECKING:
+    from ldprl.learning.learner import Learner
+    from ldprl.mdp.tabular import TabularMDP
+    from ldprl.mechanisms.mechanism import Mechanism
+    from ldprl.simulation.schedule import Schedule
+
+
+def show_until_certified(
+    simulation: tuple[TabularMDP, Learner, Mechanism, int],
+    text: str,
+    runs: int,
+    seed: int,
+    schedule: Schedule,
+    as_json: bool,
+) -> None:
+    """Simulate each run until its policy is certified, and show how long that took."""
+    from ldprl.cli.progress import progress_bar
+    from ldprl.simulation.certified import until_certified
+
+    gap = decimal("until_certified", text)
+    with progress_bar(schedule, simulation[-1], runs) as progress:
+        reached = [
+            until_certified(*simulation, gap, seed, run, schedule, progress) for run in range(runs)
+        ]
+    if as_json:
+        show_json({"gap": gap, "runs": [asdict(one) for one in reached]})
+        return
+    rows = [
+        (
+            f"{run + 1}",
+            "not yet" if one.users is None else f"{one.users:,}",
+            number(one.regret),
+            f"{one.worth.low:.4g} to {one.worth.high:.4g}",
+            f"{one.optimistic:.4g}",
+        )
+        for run, one in enumerate(reached)
+    ]
+    heads = ("run", "users", "regret", "certified worth", "optimistic value")
+    show_table(f"Users until a policy is certified within {gap:g}", heads, rows, right=heads)
