@@ -55,7 +55,7 @@ class Server:
     database: Path
 
     def load(self, connections: int, requests: int, batch: int) -> Measured:
-        """Have so many requests sent from another process."""
+        """Have this many requests sent from another process."""
         line = [sys.executable, "-m", "benchmarks.loopback", self.url, str(self.database)]
         line += [str(connections), str(requests), str(batch)]
         done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True)

@@ -34,7 +34,7 @@ PICTURE = Path(__file__).parents[1] / "docs" / "images" / "soak.svg"
 
 @dataclass(frozen=True)
 class Point:
-    """The state after so many reports; latencies are those of the last round, in ms."""
+    """The state after this many reports; latencies are those of the last round, in ms."""
 
     reports: int
     megabytes: float

@@ -43,7 +43,7 @@ class Shape:
 
     @property
     def models(self) -> int:
-        """How many reward models are learnt: one, or one a step."""
+        """How many reward models are learnt: one, or one for each step."""
         return self.horizon if self.step_dependent else 1
 
     @property

@@ -66,7 +66,7 @@ class Effects:
 class Statistics:
     """Private estimates of the users' summed counters (the paper's R̃_k, Ñ^r_k and Ñ^p_k).
 
-    A leading axis holds the models of :class:`~ldprl.shape.Shape`: one, or one a step.
+    A leading axis holds the models of :class:`~ldprl.shape.Shape`: one, or one for each step.
 
     Attributes
     ----------

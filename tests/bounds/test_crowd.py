@@ -1,4 +1,4 @@
-"""Bounds with a crowd: the inequality behind the central one, and how they hang together."""
+"""Bounds with a crowd: the inequality behind the central one, and how they relate."""
 
 from __future__ import annotations
 

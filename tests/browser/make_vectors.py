@@ -210,7 +210,7 @@ def _assignments(deployment: Deployment) -> Iterator[Assignment]:
             question = Question(Return(low, high), 0, np.ones(shape.states))
             yield Assignment(policy, 1.0, (question,))
     for index in range(len(asked)):
-        # The next questions on the list, but for those about a step that is asked about already.
+        # The next questions on the list, except those about a step that is asked about already.
         chosen: dict[int, Matter] = {}
         for what, step in asked[index:] + asked[:index]:
             chosen.setdefault(step, what)

@@ -1,6 +1,6 @@
 """Every command × every kind of mistake: one line that names the mistake, exit 2, no output.
 
-Each mistake is made in a line that is good but for it, and the error has to name it: an error about
+Each mistake is made in a line that is otherwise good, and the error has to name it: an error about
 anything else fails the test.
 """
 

@@ -78,7 +78,7 @@ class CounterErrors:
 
 
 def counter_errors(laws: ErrorLaws, statistics: Statistics, failure: float) -> CounterErrors:
-    """Evaluate the mechanism's laws so that they hold at all times but for δ/4 of all cases.
+    """Evaluate the mechanism's laws so that they all hold at all times with probability 1 − δ/4.
 
     The noise of a cell grows with the reports decoded into it; each of the k-th sums may fail with
     3δ/(2π²k²), where k − 1 users have reported, and Σ_k 1/k² = π²/6.

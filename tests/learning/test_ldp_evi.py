@@ -191,7 +191,7 @@ def test_explorers_take_the_cheaper_way() -> None:
     """In RiverSwim the optimistic policy swims up against the current and loses all the way.
 
     Where few explore, those who follow the greedy policy and deviate at the asked step alone lose a
-    small part of that. (With so many users, few explore.)
+    small part of that. (With that many users, few explore.)
     """
     mdp = riverswim(6, 20)
     chosen = SubsetSelection(mdp.shape, 4.0)

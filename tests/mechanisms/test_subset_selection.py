@@ -24,7 +24,7 @@ from tests.mechanisms.trajectories import all_trajectories
 
 SHAPES = [Shape(2, 2, 2), Shape(3, 2, 3), Shape(2, 3, 3, step_dependent=True), Shape(1, 1, 1)]
 CERTAIN = 1000.0
-"""At this ε the own item is reported but for one case in 2⁶⁴."""
+"""At this ε the own item is reported except in one case of 2⁶⁴."""
 
 
 def policy_of(shape: Shape, seed: int = 0) -> IntArray:

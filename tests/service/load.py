@@ -79,7 +79,7 @@ class Load:
             thread.join(_PATIENCE)
 
     def wait_for(self, more: int) -> None:
-        """Wait until so many more reports are acknowledged."""
+        """Wait until this many more reports are acknowledged."""
         goal = len(self.acknowledged) + more
         deadline = time.monotonic() + _PATIENCE
         while len(self.acknowledged) < goal:

@@ -100,7 +100,7 @@ class Bombardment:
         self._connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=30)
 
     def send(self, bodies: int) -> None:
-        """Send so many, and compare the sums with the reports that were said to be counted."""
+        """Send this many, and compare the sums with the reports that were said to be counted."""
         for _ in range(bodies):
             body = mutated(self._rng, self._rng.choice(self._reports))
             self._connection.request("POST", "/v1/reports", body)

@@ -30,9 +30,9 @@ def admits(costs: Sequence[Budget], budget: Budget, first: Budget | None = None)
     report has a δ of its own, all of the budget's δ is for such δ, and the second rule is off;
     otherwise half of it is.
 
-    Where ``costs`` are those of the last so many days, ``first`` is the cost of the first report
+    Where ``costs`` are those of the last N days, ``first`` is the cost of the first report
     ever. The order must not change as time goes by: then what is admitted at every moment holds for
-    every stretch of so many days, whose reports are among those that were counted each time.
+    every stretch of N days, whose reports are among those that were counted each time.
     """
     if not costs:
         return True

@@ -69,7 +69,7 @@ def delta_at(pairs: Sequence[LossPair], epsilon: float) -> float:
 def compose(
     pairs: Sequence[LossPair], *, lower: bool = False, points: int = _GRID_POINTS
 ) -> LossDistribution:
-    """Return the losses of all pairs observed together, on a grid of so many points a pair.
+    """Return the losses of all pairs observed together, on a grid of ``points`` for each pair.
 
     Its δ(ε) is an upper bound, or a ``lower`` one: then every loss is rounded down instead.
     """

@@ -66,7 +66,7 @@ class PrivacyProfile:
         return max(losses.delta(epsilon) for losses in self.upper)
 
     def gap(self, epsilon: float) -> float:
-        """Return by how much ``delta(epsilon)`` can be too large, but for rounding of 1e-12."""
+        """Return by how much ``delta(epsilon)`` can be too large, apart from rounding of 1e-12."""
         _not_negative(epsilon)
         if epsilon >= self.pure:
             return 0.0

@@ -210,7 +210,7 @@ def privacy_statement(
         As built. With ``paper`` constants the claim is what it was asked for, its own ``epsilon``
         and ``delta``; with ``sound`` ones it is what it gives.
     reports
-        Say what a user who returns so many times has spent: by adding up, and by composing the
+        Say what a user who returns this many times has spent: by adding up, and by composing the
         privacy losses at the δ of one report, or at 10⁻⁶ if that is smaller.
     crowd, crowd_delta
         How many reports a relay mixes at least, and at which δ to say what that adds.
@@ -266,7 +266,7 @@ def _spent(mechanism: Mechanism, reports: int) -> Spent:
 
 
 def _returning(spent: Spent) -> str:
-    """Say what so many reports cost; the closer reckoning only where it makes a difference."""
+    """Say what this many reports cost; the closer reckoning only where it makes a difference."""
     basic, delta = float(spent.basic_epsilon), float(spent.basic_delta)
     closer = spent.epsilon < 0.99 * basic or delta >= 1
     ways = [(basic, delta)] if delta < 1 else []

@@ -30,7 +30,7 @@ def percent(probability: float) -> str:
 
 
 def chance(probability: float) -> str:
-    """Write a small probability as 1 in so many, a large one in per cent."""
+    """Write a small probability as 1 in N, a large one in per cent."""
     if probability > 0.2:
         return percent(probability)
     # 1/0.00001 is a little less than 100,000 in floating point.

@@ -6,7 +6,7 @@ into one row (s, a): more reward, or a move to one state t. The event that it ma
 reward of 1, a move to t) then has probability q' = q + x(1 − q) in place of q, and given whether
 the event happened nothing else is different. A reward that is always the same number mixes with 1:
 the event is the 1 that was never seen, q = 0. The last step leads nowhere that anybody sees, so
-a visit then tells of the reward only.
+a visit then informs about the reward only.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def randomized(mean: ArrayLike, epsilon: float) -> FloatArray:
 
 
 def bit_information(x: ArrayLike, y: ArrayLike, epsilon: float | None) -> FloatArray:
-    """Return the most that a report on one bit tells: kl(RR(x), RR(y)).
+    """Return the information in a report on one bit, at most: kl(RR(x), RR(y)).
 
     Every ε-LDP channel of a bit is a post-processing of randomized response.
     """

@@ -156,7 +156,7 @@ def _certified(
 
 def _why_zero(instance: Instance, found: list[Alternative]) -> str:
     if found:
-        return "every alternative is seen at once: one visit tells it for sure"
+        return "every alternative is seen at once: one visit shows it for sure"
     if not instance.gaps.any():
         return "all policies are equally good: there is nothing to lose"
     return (

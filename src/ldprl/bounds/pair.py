@@ -55,7 +55,7 @@ class WorldPair:
         """Return R such that every ε-LDP learner loses at least R here or in the neighbour.
 
         Were both regrets below R, visits of the row would be rare here and common there, and to
-        tell that takes kl(rare, common). But R/c visits, i each, is all that the reports tell.
+        tell that takes kl(rare, common). But R/c visits, i each, is all that reports inform about.
         """
         told = self.alternative.information(
             None if epsilon is None else positive("epsilon", epsilon)

@@ -88,7 +88,7 @@ def bounds(
         decimal("alpha", alpha),
         cast("Constants", constants),
     )
-    # The theorem is about reports that tell of every step.
+    # The theorem is about reports on every step.
     counting = [name for name, kind in MECHANISMS.items() if kind.reports_counters]
     if mechanism is not None and not MECHANISMS.find(mechanism).reports_counters:
         raise InputError("mechanism", mechanism, "one of " + ", ".join(counting))

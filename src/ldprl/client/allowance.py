@@ -49,7 +49,7 @@ class Allowance:
         return self.entries.counted(self.budget, self.now)
 
     def fits(self, cost: Budget, more: int = 1, kept: Sequence[Entry] | None = None) -> bool:
-        """Say whether so many more reports fit, beside those ``kept``, by default all counted."""
+        """Say whether this many more reports fit, beside those ``kept``, by default all counted."""
         beside = self.counted() if kept is None else kept
         costs = [*(entry.cost for entry in beside), *[cost] * more]
         if not isinstance(self.budget, RollingBudget):

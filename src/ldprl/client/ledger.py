@@ -55,7 +55,7 @@ class Ledger:
     budget
         What all reports together may cost, to whatever deployments, even if a service chooses each
         one's ε after seeing earlier reports (:mod:`ldprl.accounting.filter`). A
-        :class:`~ldprl.client.window.RollingBudget` holds for every stretch of so many days. None
+        :class:`~ldprl.client.window.RollingBudget` holds for every stretch of that many days. None
         allows one report for each deployment.
     clock
         Says what time it is.

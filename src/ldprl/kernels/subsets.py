@@ -103,7 +103,7 @@ def _walk(
     ``wait[c]`` forced users have c picks left and their own item still to come: until it comes they
     are alike. ``free[c]`` users pick from all items to come: those who are not forced, and those
     whose own item has passed. In each block users are dealt their number of picks there; users
-    with the same number are alike within the block, but for those whose own item it has.
+    with the same number are alike within the block, except those whose own item is in it.
     ``held`` is the number of forced users who hold each item (``known``), or the mass of the law
     of their items from each item to the end of its block.
     """

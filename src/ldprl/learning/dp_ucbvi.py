@@ -38,7 +38,7 @@ class DPUCBVI(PrivateOptimist):
 
     What we took. The form is theirs, the numerical factors (2, 20, 4, 10⁶) are as we know them
     and were not checked against the printed text; optimism is tested. Where one model serves all
-    steps no private counter tells N' of a single step, and the last minimum is H². (10⁶ makes it
+    steps no private counter counts N' of a single step, and the last minimum is H². (10⁶ makes it
     H² below some 10⁹ users anyway.) Rewards have their own count, with √(2ι/Ñ) + E/Ñ, and nothing
     else is added at the last step. Q_k is not held below Q_{k−1}, so that the policy is a
     function of the sums alone. T is the number of steps so far.

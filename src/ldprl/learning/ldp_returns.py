@@ -1,7 +1,7 @@
 """LDP-RETURNS: learn from one bit of the return under random tables, without a model.
 
 Beyond the paper. Every user gets a table drawn from a public product law b: an action for every
-state, each drawn on its own. All users tell something about all states, and noise does not grow
+state, each drawn on its own. All users inform about all states, and noise does not grow
 with their number. Practical: no regret bound is claimed.
 """
 

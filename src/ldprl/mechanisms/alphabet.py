@@ -4,7 +4,7 @@ A client stays within, and a server refuses the rest. Unbounded noise is cut whe
 negligible (mass below 10⁻¹⁸ a counter), by the client, after privatizing: that is post-processing.
 So one report moves a sum by a known amount at most.
 
-Under a law of tables a tally keeps apart the answers of users who were told different actions: by
+Under a law of tables a tally keeps apart the answers of users who were given different actions: by
 (s, a), whatever the number of tables, never by table.
 """
 
@@ -155,7 +155,7 @@ class Subsets(Alphabet):
         return ", ".join(each) + ", in order"
 
     def total(self, reports: Sequence[Values], tables: Sequence[int] = ()) -> IntArray:
-        """Return how many reports tell each item."""
+        """Return how many reports name each item."""
         items = np.fromiter(itertools.chain.from_iterable(reports), dtype=np.int64)
         return np.bincount(items, minlength=self.length).astype(np.int64, copy=False)
 
@@ -217,7 +217,7 @@ class SubsetsByTable(Subsets):
         return sum(one.crossed_length(self.law.shape) for one in self.questions)
 
     def total(self, reports: Sequence[Values], tables: Sequence[int] = ()) -> IntArray:
-        """Return how many reports tell each outcome of each row."""
+        """Return how many reports name each outcome of each row."""
         result = np.zeros(self.length, dtype=np.int64)
         for start in range(0, len(reports), _AT_ONCE):
             some, numbers = reports[start : start + _AT_ONCE], tables[start : start + _AT_ONCE]

@@ -46,11 +46,11 @@ class Oracle(Protocol):
 
     @property
     def size(self) -> int:
-        """How many items a report tells."""
+        """How many items a report names."""
 
     @property
     def contrast(self) -> float:
-        """How much more often an item is reported by those who hold it: larger tells more."""
+        """How much more often an item is reported by those who hold it."""
 
     def draw_many(self, item: int, count: int, source: RandomSource) -> IntArray:
         """Return ``count`` independent reports of a user who holds ``item``, one a row."""
@@ -160,7 +160,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         return question.document() | self.oracle(question.what, question.where).document()
 
     def alphabet(self, assignment: Assignment) -> Alphabet:
-        """Return, for each question, as many of its items as the oracle tells."""
+        """Return, for each question, as many of its items as the oracle names."""
         parts = tuple((oracle.items, oracle.size) for _, oracle, _ in self.parts(assignment))
         if assignment.law is None:
             return Subsets(parts)

@@ -92,7 +92,7 @@ class BitMechanism(CountingMechanism):
         return [LossPair(truthful, truthful[::-1].copy(), differing)]
 
     def counts_log_likelihood(self, reports: Array, counts: Array) -> FloatArray:
-        """Return ln P of so many ones in each counter, from its true ones and zeros."""
+        """Return ln P of the reported ones in each counter, given its true ones and zeros."""
         laws = [self._law(*pair) for pair in zip(counts.tolist(), self.bits.tolist(), strict=True)]
         columns = [np.log(law)[reports[:, index]] for index, law in enumerate(laws)]
         total: FloatArray = np.sum(columns, axis=0)

@@ -33,7 +33,7 @@ class ShuffledBatches(Mechanism):
     the learner is sent all reports anew after every episode, and the difference of two such sums
     is one user's report, which no crowd hides. So each report is released once, in the sum of its
     batch (the users of one plan); what follows is post-processing. The n users of a batch are
-    told n before they answer. Their p is the least for which the paper's amplification lemma, with
+    given n before they answer. Their p is the least for which the paper's amplification lemma, with
     all the bits that a user can change (:func:`~ldprl.bounds.shuffle_user_guarantee`), gives
     (ε, δ); where the lemma's condition on p fails, or it gives nothing, p is the one of pure ε
     locally. For a large batch p ~ 1/n: its noise does not grow with n, and with batches that grow
@@ -50,7 +50,7 @@ class ShuffledBatches(Mechanism):
     """
 
     name = "shuffled-batches"
-    # Its guarantee is joint, not local, and it must be told the size of each batch.
+    # Its guarantee is joint, not local, and it must be given the size of each batch.
     catalogued = False
     summary = "M_sh with p set by the size of the batch; (ε, δ)-joint DP: a shuffler is trusted"
     constants = "sound"

@@ -1,4 +1,4 @@
-"""One question, the whole ε: a user tells about one step, or a few, through subset selection.
+"""One question, the whole ε: a user reports about one step, or a few, through subset selection.
 
 Beyond the paper. Which step and what about it is public and does not depend on the data, so the
 answer alone must be private and gets all of ε (δ = 0); m answers get ε/m each. The action is known
@@ -35,7 +35,7 @@ LayoutName = Literal["separate", "joint"]
 LAYOUTS: tuple[LayoutName, LayoutName] = ("separate", "joint")
 # Below this, 64 random bits come too close to not being able to tell p from q.
 _LEAST_EPSILON = 1e-12
-# Regret hangs on rows that few users visit, and there more noise hurts most: several answers must
+# Regret depends on rows that few users visit, and there more noise hurts most: several answers must
 # leave less than this share of the variance in a row that one user in a hundred visits.
 _WORTH_MORE_ANSWERS = 0.9
 _FEW = 0.01
@@ -53,7 +53,7 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
     layout
         ``"separate"``: reward questions (2S answers) and transition questions (S² answers);
         ``"joint"``: state, reward bit and next state at once (2S² answers; at the last step, which
-        leads nowhere, the next state is told as 0). ``"auto"`` takes the one with less variance
+        leads nowhere, the next state is reported as 0). ``"auto"`` takes the one with less variance
         for the same number of users.
     answers
         m, how many questions a user answers, from 1 to H. ``"auto"`` takes more than one where

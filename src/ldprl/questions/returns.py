@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ldprl.mechanisms.trajectory import Trajectory
 
 UNIT = 2**16
-"""Bounds of a return and probabilities are told in whole multiples of 1/UNIT."""
+"""Bounds of a return and probabilities are written in whole multiples of 1/UNIT."""
 _MOST_RETURNS = 10**6
 """How many (state, return) pairs are followed at a time to compute the law of a bit."""
 

@@ -34,7 +34,7 @@ def dashboard_data(
 
     Estimates, their errors and the models drawn around them are those of
     :meth:`~ldprl.learning.ldp_ts.LDPTS.belief`, whoever plans: it knows the law of the noise.
-    Where reports tell of no model, all of this is None.
+    Where reports do not inform about a model, all of this is None.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _deployment(deployment: Deployment) -> dict[str, Any]:
 
 
 def _told(shape: Shape, plan: Plan) -> FloatArray:
-    """Return the share of users who are told each action, of shape (H, S, A)."""
+    """Return the share of users who are given each action, of shape (H, S, A)."""
     told = np.zeros((shape.horizon, shape.states, shape.actions))
     for assignment in plan:
         told += assignment.share * assignment.chances(shape)

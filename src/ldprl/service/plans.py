@@ -21,7 +21,7 @@ from ldprl.shape import Shape
 from ldprl.tables import TableLaw
 
 _PADDING = 64
-"""Sealed reports are padded to a multiple of so many bytes."""
+"""Sealed reports are padded to a multiple of this many bytes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Users who each have a table of their own: every one of them is simulated, in compiled code.
 
 An action matters only in the states that a user comes to. The actions that the table has for the
-other states are independent of what the user tells, so they are drawn at once, as counts.
+other states are independent of what the user reports, so they are drawn at once, as counts.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def live(
     users: int,
     rng: np.random.Generator,
 ) -> tuple[IntArray, float]:
-    """Let ``users`` live and tell a bit of the return, each told wrongly with chance ``flip``.
+    """Let ``users`` live and report a bit of the return, flipped with probability ``flip``.
 
-    Returns how many tell each bit, by part of the tables, state, action and bit, and what they lose
-    in all: Σ_h V*_h(s_h) − Q*_h(s_h, a_h), whose mean is V* − V^π.
+    Returns how many report each bit, by part of the tables, state, action and bit, and what they
+    lose in all: Σ_h V*_h(s_h) − Q*_h(s_h, a_h), whose mean is V* − V^π.
     """
     if law.where is not None:
         raise InputError("law", "tables by groups of states", "a law by state")
@@ -74,7 +74,7 @@ def live(
         flip,
         answers,
     )
-    # Those who did not come to a state: their table's action there tells nothing.
+    # Those who did not come to a state: their table's action there has no effect.
     rest = told[None, :] - answers.sum(axis=1)
     answers += np.moveaxis(rng.multinomial(rest, chances[:, None, :]), 2, 1)
     return answers.reshape(-1, shape.states, shape.actions, 2), lost
@@ -147,7 +147,7 @@ def _live(
     flip: float,
     answers: IntArray,
 ) -> tuple[IntArray, float]:
-    """Let users live one after the other; add what they tell to ``answers``."""
+    """Let users live one after the other; add what they report to ``answers``."""
     horizon, states, actions = rewards.shape
     stamp = np.full(len(order), -1, np.int64)
     act = np.zeros(len(order), np.int64)

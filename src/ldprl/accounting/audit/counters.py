@@ -55,7 +55,7 @@ class CounterAttack:
 
 @dataclass(frozen=True)
 class Composition:
-    """Counters of so many cells each, observed together."""
+    """Counters with the given numbers of cells, observed together."""
 
     sizes: tuple[int, ...]
     swapped: bool
