@@ -44,7 +44,7 @@ def test_the_demo_installs_what_it_runs_in_the_same_versions_as_the_tests() -> N
     demo, everything = pins(DEMO_LOCK), pins(LOCK)
     assert {name_of(item) for item in extras["figures"] + extras["build"]} <= demo.keys()
     assert demo.items() < everything.items()
-    assert not {"ray", "opendp", "playwright", "scipy"} & demo.keys()
+    assert not {"ray", "opendp", "playwright", "gymnasium"} & demo.keys()
 
 
 @pytest.mark.parametrize("lock", [LOCK, DEMO_LOCK], ids=["all", "demo"])

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -96,6 +96,11 @@ class Store:
         """Return the rows of a cell that is on disk."""
         table = pq.read_table(self._path(cell), page_checksum_verification=True)
         return table.replace_schema_metadata(None)
+
+    def about(self, cell: Cell) -> dict[str, Any]:
+        """Return what a cell on disk was computed from, how long it took and what it learnt."""
+        found: dict[str, Any] = json.loads(pq.read_schema(self._path(cell)).metadata[b"ldprl"])
+        return found
 
 
 @contextmanager

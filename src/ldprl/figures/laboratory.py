@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -48,3 +49,7 @@ class Laboratory:
     def table(self, cells: Sequence[Cell]) -> pa.Table:
         """Return the rows of ``cells``, which must have been simulated."""
         return pa.concat_tables([self._store.read(cell) for cell in cells])
+
+    def about(self, cell: Cell) -> dict[str, Any]:
+        """Return what else is known of a simulated cell, such as what its runs have learnt."""
+        return self._store.about(cell)

@@ -53,7 +53,7 @@ def test_one_file_is_a_figure(mine: str, tmp_path: Path, run: Run) -> None:
 
 
 def test_chapters_of_the_paper_are_numbered_without_gaps() -> None:
-    assert [figure_named(name).chapter for name in chapters()] == list(range(1, 9))
+    assert [figure_named(name).chapter for name in chapters()] == list(range(1, 10))
 
 
 def test_unknown_names_are_refused() -> None:
