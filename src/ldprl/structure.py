@@ -66,6 +66,15 @@ class Structure:
                     expected = "an action that is admissible in all of its states"
                     raise InputError("structure.groups", f"group {group}", expected)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same of the same sizes."""
+        if not isinstance(other, Structure):
+            return NotImplemented
+        return (self.shape, self.document()) == (other.shape, other.document())
+
+    def __hash__(self) -> int:
+        return hash((self.shape, *self.parts))
+
     @property
     def parts(self) -> list[str]:
         """What is known."""

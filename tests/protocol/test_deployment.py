@@ -266,3 +266,43 @@ def test_large_problems_are_admitted() -> None:
 def test_what_cannot_be_written_has_no_digest(document: object) -> None:
     with pytest.raises(InputError, match="deployment"):
         digest_of(document)
+
+
+KNOWN: dict[str, Any] = {
+    "admissible": [[0], [0, 1], [1]],
+    "successors": [[0, 1], [1, 2], [2]],
+    "rewards": [["0.5", ""], ["", ""], ["", "1"]],
+    "groups": [0, 0, 1],
+}
+
+
+def test_what_is_publicly_known_is_in_the_digest() -> None:
+    plain, known = Deployment.from_toml(TOML), Deployment.from_toml(TOML | {"structure": KNOWN})
+    assert known.document["structure"] == KNOWN
+    assert known.digest != plain.digest
+    read = Deployment.from_document(json.loads(json.dumps(known.document)))
+    assert (read.digest, read.structure) == (known.digest, known.structure)
+    coarser = {"successors": KNOWN["successors"], "groups": [0, 0, 0]}
+    other = Deployment.from_toml(TOML | {"structure": coarser})
+    assert other.structure != known.structure
+    together = Deployment.from_toml(
+        TOML | {"structure": {"successors": KNOWN["successors"]}, "incumbent": [0, 1, 1]}
+    )
+    assert together.known is not None
+    assert together.known.parts == ["successors", "incumbent"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"structure": []}, "structure"),
+        ({"structure": KNOWN | {"admissible": [[0], [], [1]]}}, "structure.admissible[1]"),
+        ({"structure": KNOWN | {"groups": [0, 1]}}, "structure.groups"),
+        ({"structure": KNOWN | {"incumbent": [0, 0, 1]}}, "structure.incumbent"),
+        ({"structure": KNOWN, "incumbent": [1, 0, 1]}, "structure.incumbent[0, 0]"),
+    ],
+)
+def test_knowledge_that_contradicts_itself_is_refused(changes: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Deployment.from_toml(TOML | changes)
+    assert caught.value.field == field

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ldprl import LDPEVI, InputError, Shape
@@ -11,6 +12,7 @@ from ldprl.catalogue import LEARNERS
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.learners import learner_of
 from ldprl.service.settings import read_deployment
+from ldprl.structure import Structure
 
 ABLE = {
     "ldp-evi", "ldp-evi-guarded", "ldp-ts", "ldp-obi", "ldp-returns", "private-ucb-vi", "dp-ucbvi"
@@ -69,3 +71,33 @@ def test_a_learner_of_other_sums_is_refused(learner: str, mechanism: str) -> Non
     with pytest.raises(InputError, match=f"with {learner} \\({mechanism} goes with ") as refused:
         learner_of(deployment)
     assert refused.value.field == "mechanism"
+
+
+@pytest.mark.parametrize(
+    ("learner", "mechanism"), [("ldp-returns", "return-bits"), ("ldp-evi", "subset-selection")]
+)
+def test_a_service_hands_out_admissible_actions_only(learner: str, mechanism: str) -> None:
+    shape = Shape(3, 3, 2)
+    known = Structure.from_document({"admissible": [[0, 2], [1], [1, 2]]}, shape)
+    deployment = Deployment("test", shape, "1", mechanism, learner=learner, structure=known)
+    rng = np.random.default_rng(0)
+    for one in learner_of(deployment).plan(deployment.built.no_statistics(), rng):
+        assert one.chances(shape)[:, ~known.choices].max() == 0
+
+
+def test_a_learner_that_knows_nothing_of_admissible_actions_is_refused() -> None:
+    known = Structure.from_document({"admissible": [[0], [1]]}, Shape(2, 2, 2))
+    deployment = Deployment("test", Shape(2, 2, 2), "1", learner="ldp-obi", structure=known)
+    with pytest.raises(InputError, match="keeps to admissible actions"):
+        learner_of(deployment)
+
+
+def test_what_is_known_may_lie_in_a_file_of_its_own(tmp_path: Path) -> None:
+    sizes = 'name = "test"\nepsilon = 1\nstates = 2\nactions = 2\nhorizon = 2\n'
+    path = tmp_path / "deployment.toml"
+    path.write_text(f'{sizes}structure = "known.json"\n', encoding="utf-8")
+    (tmp_path / "known.json").write_text('{"admissible": [[0], [1]]}', encoding="utf-8")
+    assert read_deployment(path).document["structure"] == {"admissible": [[0], [1]]}
+    (tmp_path / "known.json").write_text("{", encoding="utf-8")
+    with pytest.raises(InputError, match=r"known.json.*valid JSON"):
+        read_deployment(path)

@@ -49,6 +49,13 @@ states = ["state 0", "state 1", "state 2", "state 3"]
 actions = ["action 0", "action 1", "action 2"]
 reward = "reward"
 
+# What is publicly known of the problem may be stated: it costs no privacy, and helps to learn.
+# [structure]
+# admissible = [[0, 1, 2], [0, 1], [2], [0, 1, 2]]   # actions that may be taken in each state
+# successors = [[0, 1], [1, 2], [2, 3], [3]]         # states that can follow each state
+# rewards = [["0", "0", "0"], ["", "", ""], ["0", "0", "0"], ["", "", "1"]]   # "": not known
+# groups = [0, 0, 1, 1]                              # states whose actions have similar effects
+
 # Behind a relay (ldprl relay) there is a table [shuffle] too: crowd, central_epsilon, delta and
 # key. What it promises must hold; ldprl amplify computes it, ldprl keypair makes the key.
 """
@@ -111,9 +118,10 @@ def meaning(found: Deployment) -> str:
             f"; a relay mixes at least {shuffle.crowd} reports, which have"
             f" ε = {shuffle.central_epsilon}, δ = {shuffle.delta} in that crowd"
         )
+    known = f"; publicly known: {', '.join(found.known.parts)}" if found.known else ""
     return (
         f"{found.name}: {shape.states} states, {shape.actions} actions, {shape.horizon} steps;"
         f" each report has ε = {guarantee.epsilon:g}{delta} for its whole trajectory"
-        f" ({found.mechanism}){mixed}; {found.learner} plans after {found.next_plan_at(0)} reports"
-        f" and then by {found.epochs}; digest {found.digest}"
+        f" ({found.mechanism}){mixed}{known}; {found.learner} plans after"
+        f" {found.next_plan_at(0)} reports and then by {found.epochs}; digest {found.digest}"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldprl.catalogue import LEARNERS, check_pair
+from ldprl.catalogue import LEARNERS, check_pair, check_structure
 from ldprl.errors import InputError
 from ldprl.learning.learner import Learner
 from ldprl.protocol.deployment import Deployment
@@ -16,5 +16,6 @@ def learner_of(deployment: Deployment) -> Learner:
         expected = f"one that learns from private sums, for any number of users: {able}"
         raise InputError("learner", deployment.learner, expected)
     check_pair(deployment.learner, deployment.mechanism)
+    check_structure(deployment.learner, deployment.known)
     failure = float(deployment.failure_probability)
-    return kind.build(deployment.built, failure_probability=failure)
+    return kind.build(deployment.built, failure_probability=failure, structure=deployment.known)

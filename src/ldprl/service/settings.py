@@ -53,7 +53,10 @@ class Settings:
 
 
 def read_deployment(path: Path | None) -> Deployment:
-    """Read a deployment's TOML file, or the demo's; the incumbent lies in a file of its own."""
+    """Read a deployment's TOML file, or the demo's.
+
+    The incumbent and what is publicly known may lie in JSON files of their own.
+    """
     path = DEMO / "deployment.toml" if path is None else path
     try:
         table = tomllib.loads(_read("deployment", path))
@@ -61,22 +64,22 @@ def read_deployment(path: Path | None) -> Deployment:
         raise InputError("deployment", str(path), f"valid TOML ({error})") from None
     except RecursionError:
         raise InputError("deployment", str(path), "TOML that is not nested so deeply") from None
-    if isinstance(named := table.get("incumbent"), str):
-        table["incumbent"] = _rows(path.parent / named)
+    for part in ("incumbent", "structure"):
+        if isinstance(named := table.get(part), str):
+            table[part] = _json(part, path.parent / named)
     deployment = Deployment.from_toml(table)
     # Whoever plans is the service's own affair, and must be able to.
     learner_of(deployment)
     return deployment
 
 
-def _rows(path: Path) -> object:
-    """Return the rows of a policy in a JSON file; what they hold is checked with the deployment."""
-    text = _read("incumbent", path)
+def _json(field: str, path: Path) -> object:
+    """Return what is in a JSON file; it is checked with the deployment."""
+    text = _read(field, path)
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        expected = "valid JSON: a list of actions for each step, or one for all steps"
-        raise InputError("incumbent", str(path), expected) from None
+        raise InputError(field, str(path), "a file of valid JSON") from None
 
 
 def _read(field: str, path: Path) -> str:
