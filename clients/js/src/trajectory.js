@@ -1,7 +1,7 @@
 // What one user lived through: { states, actions, rewards }, H of each, or none. Never sent.
 
 import { InputError, wholeNumber } from "./errors.js";
-import { exactFraction } from "./numbers.js";
+import { exactFraction, lowestTerms, sum } from "./numbers.js";
 
 /** The trajectory of a user who stopped early, did otherwise, or has nothing to tell. */
 export const NOTHING = Object.freeze({
@@ -37,9 +37,19 @@ export function checkReward(field, reward) {
 
 /** Round a reward to 0 or 1 at random, so that the mean is kept exactly. */
 export function rewardBit(source, reward) {
-  if (reward === 0 || reward === 1) return reward === 1 ? 1 : 0;
-  const { top, bottom } = exactFraction(reward);
+  return exactCoin(source, exactFraction(reward));
+}
+
+/** Return 1 with the probability `share`, a fraction; none is drawn where it is certain. */
+export function exactCoin(source, share) {
+  const { top, bottom } = lowestTerms(share);
+  if (top === 0n || top === bottom) return top === 0n ? 0 : 1;
   return source.below(bottom) < top ? 1 : 0;
+}
+
+/** Return the sum of all rewards, exactly. */
+export function totalReward({ rewards }) {
+  return rewards.map(exactFraction).reduce(sum, { top: 0n, bottom: 1n });
 }
 
 /** Where the counters R, N^r and N^p of a report stand: one block after the other. */

@@ -7,6 +7,7 @@ in how the bits of those whose table plays it differ from the bits of the others
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -98,14 +99,16 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
 
     def privatize_many(
         self, trajectory: Trajectory, assignment: Assignment, count: int, source: RandomSource
-    ) -> Array:
+    ) -> Array | Sequence[Array]:
         """Draw threshold and bit anew for each report."""
-        trajectory.check(self.shape)
         ((question, oracle, _),) = self.parts(assignment)
-        policy = assignment.policy
-        items = np.array(
-            [question.item(self.shape, policy, trajectory, source) for _ in range(count)]
-        )
+        if not isinstance(question.what, Return):
+            return super().privatize_many(trajectory, assignment, count, source)
+        trajectory.check(self.shape)
+        share = Fraction(1, 2)
+        if question.followed(self.shape, assignment.policy, trajectory):
+            share = question.what.exact_share(trajectory)
+        items = source.below_many(share.denominator, count) < share.numerator
         result = np.zeros((count, oracle.items), dtype=np.int64)
         for item in range(oracle.items):
             result[items == item] = oracle.draw_many(item, int((items == item).sum()), source)

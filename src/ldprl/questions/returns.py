@@ -79,10 +79,13 @@ class Return(Matter):
         self, trajectory: Trajectory, step: int, where: Partition, source: RandomSource
     ) -> int:
         """Return the bit."""
-        # In exact numbers: the same bit from the same random bytes in every language.
+        return round_to_grid(source, self.exact_share(trajectory), 1)
+
+    def exact_share(self, trajectory: Trajectory) -> Fraction:
+        """Return P(bit = 1) in exact numbers: from the same bytes, every language has this bit."""
         total = sum(map(Fraction, trajectory.rewards), Fraction(0))
         share = (total * UNIT - self.low) / (self.high - self.low)
-        return round_to_grid(source, min(max(share, Fraction(0)), Fraction(1)), 1)
+        return min(max(share, Fraction(0)), Fraction(1))
 
     def rows(self, shape: Shape, step: int, where: Partition) -> tuple[IntArray, IntArray]:
         """Return every state, in every part of a table: an answer is evidence about all of them."""

@@ -1,7 +1,7 @@
 // One bit of the whole return: whether it is above a threshold drawn from [low, high].
 
 import { InputError, wholeNumber } from "../errors.js";
-import { exactFraction, lowestTerms, sum } from "../numbers.js";
+import { exactCoin, totalReward } from "../trajectory.js";
 import { defineMatter } from "./matters.js";
 import { whole } from "./partition.js";
 
@@ -21,12 +21,8 @@ defineMatter({
     return { low, high };
   },
   outcomes: () => 2,
-  outcome: ({ rewards }, step, where, source, asked) => {
-    const total = rewards.map(exactFraction).reduce(sum, { top: 0n, bottom: 1n });
-    const { top, bottom } = lowestTerms(above(total, asked));
-    if (top === 0n || top === bottom) return top === 0n ? 0 : 1;
-    return source.below(bottom) < top ? 1 : 0;
-  },
+  outcome: (trajectory, step, where, source, asked) =>
+    exactCoin(source, above(totalReward(trajectory), asked)),
   meaning: (outcome) => ({ above: outcome }),
   share: (outcome, step, { horizon }, where, asked) => {
     // Lives with k rewards: C(H, k) of the 2^H ways to have rewards or none.

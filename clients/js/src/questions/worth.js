@@ -1,6 +1,6 @@
 // One bit of what a policy is worth to those who are given it: 1 with probability R/H.
 
-import { exactFraction, lowestTerms, sum } from "../numbers.js";
+import { exactCoin, totalReward } from "../trajectory.js";
 import { defineMatter } from "./matters.js";
 import { whole } from "./partition.js";
 
@@ -13,12 +13,9 @@ defineMatter({
   lastStep: () => -1,
   untold: () => 0,
   outcomes: () => 2,
-  outcome: ({ rewards }, step, where, source) => {
-    const total = rewards.map(exactFraction).reduce(sum, { top: 0n, bottom: 1n });
-    const share = { top: total.top, bottom: total.bottom * BigInt(rewards.length) };
-    const { top, bottom } = lowestTerms(share);
-    if (top === 0n || top === bottom) return top === 0n ? 0 : 1;
-    return source.below(bottom) < top ? 1 : 0;
+  outcome: (trajectory, step, where, source) => {
+    const { top, bottom } = totalReward(trajectory);
+    return exactCoin(source, { top, bottom: bottom * BigInt(trajectory.rewards.length) });
   },
   meaning: (outcome) => ({ above: outcome }),
   share: () => ({ top: 1n, bottom: 2n }),

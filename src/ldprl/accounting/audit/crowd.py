@@ -1,6 +1,6 @@
 """An attack on shuffled batches: whether the crowd is as large as it is said to be.
 
-An attacker who knows what all the others hold, the same for each of them, tells two victims apart
+An attacker who knows what all the others lived, the same for each of them, tells two victims apart
 by the likelihood ratio of the batch. The victim may have sent any of the reports, so it is
 
     ln Σ_i P(z_i | first)/P(z_i | others) − ln Σ_i P(z_i | second)/P(z_i | others),
@@ -31,6 +31,16 @@ from ldprl.shape import Array, FloatArray
 # Where a crowd's promise is tested, in shares of ε₀.
 _SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6)
 _CHUNK = 2**17
+_SCOUTS = 400
+"""Batches of either victim by which the worst victims and others are chosen."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Two victims, one of whom is in the batch, and what each of the others lived."""
+
+    pair: Neighbours
+    others: Trajectory
 
 
 @dataclass(frozen=True)
@@ -75,9 +85,25 @@ def audit_crowd(
     whole_number("batches", batches, 1)
     size = crowd if present is None else whole_number("present", present, 1)
     source = SeededSourceForTests(seed)
-    pair = worst_pairs(mechanism)[0]
-    seen = [batch_scores(mechanism, pair, size, batches, source) for _ in range(2)]
+    scene = _worst_scene(mechanism, size, source)
+    seen = [batch_scores(mechanism, scene, size, batches, source) for _ in range(2)]
     return judge(mechanism, crowd, seen[0], seen[1])
+
+
+def _worst_scene(mechanism: Mechanism, size: int, source: RandomSource) -> Scene:
+    """Return the victims and the others whose batches differ most, seen in a few of them."""
+    scenes = [
+        Scene(pair, others)
+        for pair in worst_pairs(mechanism)
+        for others in (Trajectory.empty(), pair.first, pair.second)
+    ]
+
+    def apart(scene: Scene) -> float:
+        first, second = batch_scores(mechanism, scene, size, _SCOUTS, source)
+        spread = float(first.std() + second.std())
+        return float(first.mean() - second.mean()) / spread if spread else 0.0
+
+    return max(scenes, key=apart)
 
 
 def judge(
@@ -103,34 +129,35 @@ def judge(
 
 
 def batch_scores(
-    mechanism: Mechanism, pair: Neighbours, size: int, batches: int, source: RandomSource
+    mechanism: Mechanism, scene: Scene, size: int, batches: int, source: RandomSource
 ) -> tuple[FloatArray, FloatArray]:
     """Draw batches with the first and with the second victim, and return their scores."""
     first, second = (
-        _scores(mechanism, pair, victim, size, batches, source)
-        for victim in (pair.first, pair.second)
+        _scores(mechanism, scene, victim, size, batches, source)
+        for victim in (scene.pair.first, scene.pair.second)
     )
     return first, second
 
 
-def batch_score(mechanism: Mechanism, pair: Neighbours, reports: Array, batches: int) -> FloatArray:
+def batch_score(mechanism: Mechanism, scene: Scene, reports: Array, batches: int) -> FloatArray:
     """Return the score of each of ``batches`` equally long runs of reports."""
-    # The others did not take part in anything that was asked: an item of their own.
+    pair = scene.pair
     of = [
         mechanism.log_likelihood(reports, trajectory, pair.assignment)
-        for trajectory in (pair.first, pair.second, Trajectory.empty())
+        for trajectory in (pair.first, pair.second, scene.others)
     ]
     if any(each is None for each in of):
         raise InputError("mechanism", mechanism.name, "one with a log-likelihood, for crowds")
     ratios = [np.exp(np.asarray(of[side]) - np.asarray(of[2])) for side in (0, 1)]
-    sums = [ratio.reshape(batches, -1).sum(axis=1) for ratio in ratios]
+    # Sorted: the rounding error of a sum must not tell where the victim's report stood.
+    sums = [np.sort(ratio.reshape(batches, -1), axis=1).sum(axis=1) for ratio in ratios]
     score: FloatArray = np.log(sums[0]) - np.log(sums[1])
     return score
 
 
 def _scores(
     mechanism: Mechanism,
-    pair: Neighbours,
+    scene: Scene,
     victim: Trajectory,
     size: int,
     batches: int,
@@ -138,17 +165,17 @@ def _scores(
 ) -> FloatArray:
     parts = []
     step = max(1, _CHUNK // size)
+    assignment = scene.pair.assignment
     for start in range(0, batches, step):
         count = min(step, batches - start)
-        own = draw_reports(mechanism, victim, pair.assignment, count, source).values
-        rest = Trajectory.empty()
+        own = draw_reports(mechanism, victim, assignment, count, source).values
         others = own[:0]
         if size > 1:
             others = draw_reports(
-                mechanism, rest, pair.assignment, count * (size - 1), source
+                mechanism, scene.others, assignment, count * (size - 1), source
             ).values
         mixed = np.concatenate(
             [own[:, None, :], others.reshape(count, size - 1, own.shape[1])], axis=1
         )
-        parts.append(batch_score(mechanism, pair, mixed.reshape(-1, own.shape[1]), count))
+        parts.append(batch_score(mechanism, scene, mixed.reshape(-1, own.shape[1]), count))
     return np.concatenate(parts)
