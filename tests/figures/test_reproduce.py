@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -16,11 +15,8 @@ from ldprl.experiments.cells import Cell
 from ldprl.figures.drawing import _RULES
 from ldprl.figures.gallery import chapters, figure_named
 from ldprl.figures.laboratory import Laboratory
-from ldprl.figures.progress import Work, cost
 from ldprl.figures.reproduce import reproduce
 from ldprl.figures.settings import Settings
-from ldprl.mechanisms.mechanism import Guarantee
-from ldprl.simulation.engine import Simulation
 from tests.cli.conftest import Run, run
 
 __all__ = ["run"]  # a fixture that tests ask for by name
@@ -121,36 +117,6 @@ def test_a_real_call_on_two_processes(tmp_path: Path) -> None:
     assert "8 curves were simulated" in (out / "report.html").read_text()
 
 
-@pytest.mark.parametrize(("compiling", "slow"), [(0.0, 1.0), (10.0, 1.0), (10.0, 3.0)])
-def test_the_remaining_time_can_be_believed(compiling: float, slow: float) -> None:
-    """Halfway through what a machine ``slow`` times as slow does, the rest is known to 20%."""
-    cells = figure_named("mechanisms").cells(Settings())
-    now, kinds = 0.0, set()
-    left: list[float] = []
-    work = Work(lambda *told: left.append(told[2]), cells, 0, 1, clock=lambda: now)
-    ends = []
-    for cell in cells:
-        kind = (cell.mechanism, cell.constants)
-        first = 0.0 if kind in kinds else compiling
-        kinds.add(kind)
-        now += first + slow * cost(cell)
-        work.simulated(cell, _fake_simulation(first))
-        ends.append(now)
-    for at in range(len(cells) // 2, len(cells)):
-        assert left[at + 1] == pytest.approx(now - ends[at], rel=0.2, abs=1.0)
-
-
-def _fake_simulation(compile_seconds: float) -> Simulation:
-    empty = np.zeros((1, 1))
-    return Simulation(
-        checkpoints=np.zeros(1, dtype=np.int64),
-        curves=empty,
-        guarantee=Guarantee(1.0, 0.0),
-        seconds=0.0,
-        compile_seconds=compile_seconds,
-    )
-
-
 def test_figures_of_one_curve_share_it() -> None:
     one, other = (
         {cell.identity for cell in figure_named(name).cells(SMALL)} for name in ("regret", "psrl")
@@ -198,7 +164,26 @@ def test_the_command_prints_where_the_report_is(run: Run, tmp_path: Path) -> Non
     found = run("reproduce shuffle --episodes 1e5 --out", str(tmp_path / "x"))
     assert found.code == 0
     assert found.out.strip() == str(tmp_path / "x" / "report.html")
-    assert "drawn shuffle" in found.err
+    cost, *_, last = found.err.splitlines()
+    assert "0 curves to simulate, 1 figure to draw: about " in cost
+    assert "drawn shuffle" in last
+
+
+def test_a_small_version_can_be_asked_for_and_changed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Settings] = []
+
+    def make(names: object, settings: Settings, out: Path, **_: object) -> Path:
+        asked.append(settings)
+        return out
+
+    monkeypatch.setattr("ldprl.figures.reproduce.reproduce", make)
+    for line in ("--quick", "beyond --quick --runs 2", "", "beyond"):
+        assert run(f"reproduce {line} --out", str(tmp_path / "x")).code == 0
+    assert [(one.episodes, one.runs, one.draws, len(one.epsilons)) for one in asked] == [
+        *((10**5, 3, 1, 2), (10**5, 2, 1, 2), (10**8, 20, 20, 6), (10**8, 1, 20, 6))
+    ]
 
 
 def test_ctrl_c_says_how_to_go_on(

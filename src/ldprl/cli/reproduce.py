@@ -34,9 +34,18 @@ def reproduce(
             help=f"Of {', '.join(figure_names())}. \\[default: all of the paper]",
         ),
     ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help="A small version in about a minute: 1e5 users, 3 runs (beyond: 1), 1 draw,"
+            " ε of beyond 1 and 4.",
+        ),
+    ] = False,
     episodes: Annotated[
-        str, typer.Option(metavar="K", help="Users in each run, one episode each.")
-    ] = "1e8",
+        str | None,
+        typer.Option(metavar="K", help="Users in each run, one episode each. \\[default: 1e8]"),
+    ] = None,
     runs: Annotated[
         str | None,
         typer.Option(metavar="N", help="Runs of each curve. \\[default: 20; beyond: 1]"),
@@ -62,12 +71,13 @@ def reproduce(
     """Make every figure and table of the paper, with the paper's constants and with sound ones.
 
     DIR gets pictures (PNG and SVG), their data (Parquet) and report.html, which needs nothing
-    else. Finished curves are kept: after Ctrl-C the same command continues.
+    else. What it costs is said first; the time left is judged by the curves that are finished.
+    They are kept: after Ctrl-C the same command continues.
     """
     from ldprl.cli.progress import resumable
     from ldprl.figures.gallery import figure_named
     from ldprl.figures.reproduce import reproduce as make
-    from ldprl.figures.settings import Settings
+    from ldprl.figures.settings import QUICK, Settings
 
     chosen = names or ([] if draws is None else ["draws"])
     figures = [figure_named(name) for name in chosen]
@@ -76,12 +86,14 @@ def reproduce(
             takers = [name for name in figure_names() if option in figure_named(name).options]
             expected = f"no --{option}, or only these as NAME: {', '.join(takers)}"
             raise InputError(option, value, expected)
-    usual_runs = max((one.runs for one in figures), default=Settings.runs)
-    settings = Settings(
-        episodes=count("episodes", episodes),
-        runs=count("runs", runs or str(usual_runs), at_most=10**6),
+    usual = QUICK if quick else Settings()
+    usual_runs = min(usual.runs, max((one.runs for one in figures), default=usual.runs))
+    settings = replace(
+        usual,
+        episodes=usual.episodes if episodes is None else count("episodes", episodes),
+        runs=usual_runs if runs is None else count("runs", runs, at_most=10**6),
         seed=count("seed", seed, at_least=0, at_most=2**63),
-        draws=count("draws", draws or "20", at_most=10**4),
+        draws=usual.draws if draws is None else count("draws", draws, at_most=10**4),
     )
     if epsilons is not None:
         given = sorted({decimal("epsilons", text) for text in epsilons.split(",")})
@@ -98,6 +110,8 @@ def reproduce(
 @contextmanager
 def _progress() -> Iterator[Callable[[str, float, float], None]]:
     """Show progress on stderr: a bar on a terminal, else a line for each stage."""
+    from ldprl.figures.progress import duration
+
     started = time.monotonic()
     if not sys.stderr.isatty():
         told = started
@@ -109,7 +123,7 @@ def _progress() -> Iterator[Callable[[str, float, float], None]]:
             if each_curve and now - told < _BETWEEN_LINES:
                 return
             told = now
-            rest = f"; about {left:.0f} s left" if each_curve else ""
+            rest = f"; about {duration(left)} left" if each_curve else ""
             print(f"{now - started:6.1f} s  {what}{rest}", file=sys.stderr, flush=True)
 
         yield tell
@@ -122,6 +136,9 @@ def _progress() -> Iterator[Callable[[str, float, float], None]]:
         task = bar.add_task("", total=1.0, left="")
 
         def update(what: str, share: float, left: float) -> None:
-            bar.update(task, completed=share, description=what, left=f"about {left:.0f} s left")
+            if not share:  # the cost, which is to stay on the screen
+                bar.console.print(what, highlight=False)
+            rest = f"about {duration(left)} left"
+            bar.update(task, completed=share, description=what, left=rest)
 
         yield update

@@ -71,7 +71,8 @@ def _lead(settings: Settings) -> str:
         " user's trajectory must be locally private. Here are their figures and tables again,"
         f" with {power(settings.episodes)} users in each run and {settings.runs} runs of each"
         " curve: once with the constants that the paper prints, and once with constants that give"
-        " the privacy and the confidence they state."
+        " the privacy and the confidence they state. The first figure also has LDP-EVI and LDP-TS,"
+        " which are not in the paper."
     )
 
 

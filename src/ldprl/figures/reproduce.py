@@ -56,9 +56,9 @@ def reproduce(
     _refuse_others(out)
     laboratory = Laboratory(settings, out / "data")
     needed = {cell.identity: cell for name in chosen for cell in figure_named(name).cells(settings)}
-    missing = laboratory.missing(list(needed.values()))
+    missing = ordered(laboratory.missing(list(needed.values())))
     work = Work(progress, missing, len(chosen), processes)
-    laboratory.simulate(ordered(missing), processes, work.simulated)
+    laboratory.simulate(missing, processes, work.simulated)
     simulating = time.perf_counter() - started
     work.show(
         f"simulated {len(missing)} curves in {simulating:.0f} s; compiling took"

@@ -45,3 +45,7 @@ class Settings:
         whole_number("seed", self.seed, 0)
         for epsilon in self.epsilons:
             positive("epsilons", epsilon)
+
+
+QUICK = Settings(episodes=10**5, runs=3, draws=1, epsilons=(1.0, 4.0))
+"""A small version: every figure in about a minute once its code is compiled."""

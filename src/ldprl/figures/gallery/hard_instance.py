@@ -25,6 +25,8 @@ from ldprl.mechanisms.mechanism import Constants
 STATES, ACTIONS, HORIZON = 5, 2, 6
 """The smallest tree with a choice above the leaves, and the least H that the theorem takes."""
 EPSILONS = (0.2, 2.0)
+_WIDTHS = (6.0, 3.4, 1.2)
+"""Of the learners' lines, in points."""
 FEWEST = 10**4
 """The least number of users K that an instance is made for, unless the run has fewer."""
 
@@ -221,14 +223,16 @@ def _panel(panel: Axes, rows: list[Row], constants: str, bottom: float) -> None:
         0.97, 0.04, "below the lower bound", transform=panel.transAxes, fontsize=9.5, color=QUIET,
         ha="right",
     )  # fmt: skip
-    for learner in dict.fromkeys(row["learner"] for row in rows):
+    learners = dict.fromkeys(row["learner"] for row in rows)
+    # On this instance learners may do exactly the same: thinner lines on top of thicker ones.
+    for learner, width in zip(learners, _WIDTHS, strict=True):
         kind = "sound" if learner == "ucb-vi" else constants
         shown = where(rows, learner=learner, constants=kind)
         name, colour = LEARNERS[learner]
         sizes, means = [row["episodes"] for row in shown], [row["mean"] for row in shown]
         low, high = [row["least"] for row in shown], [row["most"] for row in shown]
         panel.fill_between(sizes, low, high, color=colour, alpha=0.18, linewidth=0)
-        panel.plot(sizes, means, "o-", color=colour, markersize=4.5, linewidth=1.8)
+        panel.plot(sizes, means, "o-", color=colour, markersize=3 + width, linewidth=width)
         ends.append(Label(means[-1], name, colour))
     end_labels(panel, ends, size=9.5)
 

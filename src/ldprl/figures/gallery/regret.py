@@ -5,12 +5,14 @@ from __future__ import annotations
 import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
+from ldprl.catalogue import FEW_STATES, recommended
+from ldprl.catalogue import LEARNERS as CATALOGUE
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, baseline, first_draw, private
 from ldprl.figures.curves import Curve, curves_of, pick
 from ldprl.figures.drawing import Label, draw_band, finish, headline, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.names import CONSTANTS, LEARNERS
+from ldprl.figures.names import CONSTANTS, LEARNERS, MECHANISMS
 from ldprl.figures.sentences import (
     at_epsilons,
     beside_sound,
@@ -21,11 +23,21 @@ from ldprl.figures.sentences import (
     numbers,
 )
 from ldprl.figures.settings import BOTH_CONSTANTS, EPSILONS, Settings
+from ldprl.shape import Shape
+
+OURS = ("ldp-evi", "ldp-ts")
+"""Learners beyond the paper that are shown beside its own, with sound constants."""
 
 
 def cells(settings: Settings) -> list[Cell]:
     """Return every curve of the figure."""
-    return cells_in(settings, first_draw())
+    draw = first_draw()
+    ours = [
+        private(settings, draw, learner, CATALOGUE.find(learner).usual_mechanism, epsilon, "sound")
+        for learner in OURS
+        for epsilon in EPSILONS
+    ]
+    return [*cells_in(settings, draw), *ours]
 
 
 def cells_in(settings: Settings, at: NamedMDP) -> list[Cell]:
@@ -51,6 +63,7 @@ def findings(table: pa.Table) -> Findings:
         learning(optimist + sampler),
         price_of_privacy(optimist, pick(paper, mechanism="none")),
         beside_sound(pick(curves, mechanism="laplace")),
+        beyond_the_paper(pick(curves, constants="sound")),
     ]
     return Findings(sentences, [final_regrets(curves)])
 
@@ -79,6 +92,27 @@ def price_of_privacy(optimist: list[Curve], baselines: list[Curve]) -> str:
     ]
     epsilons = at_epsilons([curve.epsilon for curve in optimist])
     return f"What privacy costs: at {epsilons}, LDP-OBI's regret is {listing(parts)}."
+
+
+def beyond_the_paper(curves: list[Curve]) -> str:
+    """Compare the learners that this package recommends with LDP-OBI, both with sound constants."""
+    known = pick(curves, learner="ldp-obi")
+    parts = []
+    for learner in OURS:
+        ratios = [
+            one.final / max(pick(curves, learner=learner, epsilon=one.epsilon)[0].final, 1e-12)
+            for one in known
+        ]
+        parts.append(f"{numbers(ratios)} times that of {LEARNERS[learner][0]}")
+    small = CATALOGUE.find(recommended(first_draw().mdp.shape))
+    large = CATALOGUE.find(recommended(Shape(FEW_STATES + 1, 2, 2)))
+    mechanisms = [MECHANISMS[kind.usual_mechanism][0] for kind in (small, large)]
+    return (
+        f"Beyond the paper, with subset selection: at {at_epsilons([one.epsilon for one in known])}"
+        f" LDP-OBI's regret is {listing(parts)}, for the same ε. Recommended for this size is"
+        f" {small.title} with {mechanisms[0]}; from {FEW_STATES + 1} states on"
+        f" {large.title} with {mechanisms[1]}."
+    )
 
 
 def final_regrets(curves: list[Curve]) -> Grid:
@@ -120,7 +154,8 @@ def _picture(curves: list[Curve], constants: str) -> Picture:
         axes[1][column].set_xlabel("episodes k")
     axes[0][0].set_ylabel("cumulative regret $R_k$")
     axes[1][0].set_ylabel("regret per episode $R_k/k$")
-    headline(picture, f"Regret with Laplace noise, {CONSTANTS[constants]}")
+    ours = " (LDP-EVI and LDP-TS: subset selection)" if constants == "sound" else ""
+    headline(picture, f"Regret with Laplace noise{ours}, {CONSTANTS[constants]}")
     return picture
 
 
