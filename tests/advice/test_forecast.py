@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ldprl.advice.forecast import Forecast, Forecaster, Trial, standard_error
+from ldprl.advice.forecast import Forecast, Forecaster, Tally, Trial, standard_error
 from ldprl.advice.pairs import OPEN, PAIRS, Pair, pair_of, preferred
 from ldprl.advice.scenarios import given_scenario
 from ldprl.catalogue import LEARNERS
@@ -27,7 +27,7 @@ POINTS = np.array([1, 10, 100, 1000])
 
 
 def forecaster(problem: Shape | TabularMDP = MDP, **changed: Any) -> Forecaster:
-    usual = {"delta": 1e-6, "least": 1, "runs": 1, "seed": 0, "workers": 1, "progress": None}
+    usual = {"delta": 1e-6, "least": 1, "runs": 1, "seed": 0, "workers": 1, "tally": Tally(None)}
     return Forecaster(problem, **usual | changed)
 
 
@@ -102,7 +102,7 @@ def test_without_privacy_the_best_policy_is_found_and_handed_over() -> None:
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
 def test_every_pair_can_be_simulated(pair: Pair) -> None:
     told: list[tuple[int, int]] = []
-    ask = forecaster(Shape(3, 2, 2), progress=lambda *done: told.append(done))
+    ask = forecaster(Shape(3, 2, 2), tally=Tally(lambda *done: told.append(done)))
     (found,) = ask([(pair, 1.0)], 200, 1)
     assert told == [(1, 1)]
     assert np.isfinite(found.losses).all()

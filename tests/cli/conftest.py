@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
+import typer
 
 from ldprl.cli import main
 
@@ -28,6 +30,9 @@ class Outcome:
 
 Run = Callable[..., Outcome]
 
+# Reading the signatures of all commands takes ten times as long as running one of them.
+command_group = cache(typer.main.get_command)
+
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
@@ -36,6 +41,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.setenv("TERMINAL_WIDTH", "300")
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("typer.main.get_command", command_group)
 
     def call(line: str, *more: str) -> Outcome:
         monkeypatch.setattr("sys.argv", ["ldprl", *line.split(), *more])

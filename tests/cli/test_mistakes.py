@@ -33,6 +33,7 @@ GOOD = {
     "profile": f"{SIZES} --epsilon 1",
     "statement": f"--mechanism laplace {SIZES} --epsilon 1",
     "ledger": "reports.ledger",
+    "certify": "export.json",
     "deployment init": "new.toml",
     "deployment check": "clinic.toml",
     "deployment digest": "clinic.toml",

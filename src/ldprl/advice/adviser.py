@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ldprl.advice.choice import best_at, cheapest, epsilons_needed, rounded_up
-from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Forecaster
+from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Forecaster, Tally
 from ldprl.advice.monotone import Fit
 from ldprl.advice.pairs import OPEN, PAIRS, Pair, preferred
 from ldprl.advice.returning import ONCE, Returning
@@ -163,6 +163,7 @@ def advise(
     whole_number("runs", runs, 1)
     whole_number("seed", seed, 0)
     whole_number("workers", workers, 1)
+    tally = Tally(progress)
 
     def forecaster(problem: Shape | TabularMDP, runs: int) -> Forecaster:
         least = 1 if users is None else math.ceil(users / FIRST_PLAN)
@@ -173,7 +174,7 @@ def advise(
             runs=runs,
             seed=seed,
             workers=workers,
-            progress=progress,
+            tally=tally,
         )
 
     few = min(_SCREENING_RUNS, runs)

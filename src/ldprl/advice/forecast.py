@@ -15,10 +15,10 @@ from ldprl.advice.pairs import Pair
 from ldprl.advice.scenarios import Scenario, scenarios
 from ldprl.catalogue import build
 from ldprl.experiments.cells import StoppedError
+from ldprl.mdp.evaluation import regret
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, IntArray, Shape
 from ldprl.simulation.engine import simulate
-from ldprl.simulation.learnt import learnt
 from ldprl.simulation.schedule import AtLeast, Growth
 
 FIRST_PLAN, GROWTH = 1000, 0.1
@@ -61,6 +61,7 @@ class Trial:
                 episodes=self.users,
                 epsilon=self.epsilon,
                 delta=self.delta,
+                structure=mdp.structure,
             )
             result = simulate(
                 mdp,
@@ -71,12 +72,11 @@ class Trial:
                 replan=AtLeast(Growth(GROWTH), self.least),
                 common_random_numbers=True,
             )
-            found = learnt(mdp, learner, result.statistics)
+            policy = learner.best_policy(result.statistics[0], np.random.default_rng(0))
         except Exception:
             reason = f"{self.pair} in {self.world.name} failed\n{traceback.format_exc()}"
             raise StoppedError(reason) from None
-        handed = (found.best_value - found.final_value[0]) / worth
-        return Run(result.checkpoints, result.curves[0] / worth, handed)
+        return Run(result.checkpoints, result.curves[0] / worth, regret(mdp, policy) / worth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +153,27 @@ def standard_error(values: FloatArray) -> float:
     return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
 
 
+class Tally:
+    """Counts simulations, done and known of so far, for several forecasters.
+
+    ``progress`` is called with both after each one.
+    """
+
+    def __init__(self, progress: Callable[[int, int], None] | None) -> None:
+        self._progress = progress
+        self._done = self._total = 0
+
+    def expect(self, number: int) -> None:
+        """Add simulations that are to be made."""
+        self._total += number
+
+    def count(self) -> None:
+        """Count one that is done."""
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+
 class Forecaster:
     """Makes forecasts, each run of them in its own world.
 
@@ -169,8 +190,10 @@ class Forecaster:
         The least number of users that a plan serves.
     runs
         The most runs of a forecast.
-    seed, workers, progress
+    seed, workers
         As in :func:`ldprl.advice.adviser.advise`.
+    tally
+        Counts the simulations.
     """
 
     def __init__(
@@ -182,14 +205,13 @@ class Forecaster:
         runs: int,
         seed: int,
         workers: int,
-        progress: Callable[[int, int], None] | None,
+        tally: Tally,
     ) -> None:
         self.worlds = scenarios(problem, runs, seed)
         self.shape = self.worlds[0].mdp.shape
         self._chances = np.random.SeedSequence(seed).generate_state(runs).tolist()
         self._delta, self._least, self._workers = delta, least, workers
-        self._progress = progress
-        self._done = self._total = 0
+        self._tally = tally
 
     def reach(self, pair: Pair, users: int) -> int:
         """Return how many of ``users`` users are simulated: all that time allows."""
@@ -219,14 +241,12 @@ class Forecaster:
         return [_gathered(group, [next(done) for _ in group]) for group in trials]
 
     def _run(self, trials: list[Trial]) -> Iterator[Run]:
-        self._total += len(trials)
+        self._tally.expect(len(trials))
         # Compiled loops release the interpreter's lock, so threads are enough.
         pool = ThreadPoolExecutor(self._workers)
         try:
             for run in pool.map(Trial.compute, trials):
-                self._done += 1
-                if self._progress is not None:
-                    self._progress(self._done, self._total)
+                self._tally.count()
                 yield run
         finally:
             pool.shutdown(cancel_futures=True)

@@ -44,9 +44,10 @@ def plot_advice(advice: Advice) -> Figure:
     thin = "" if near == level else f" (thin lines: {near:g})"
     _dress(by_users, advice.target, users, f"{users:,} users", f"users, at ε = {level:g}{thin}")
     _dress(by_epsilon, advice.target, level, f"ε = {level:g}", f"ε, after {users:,} users")
-    by_users.set_xlim(users / _BEFORE, advice.ahead.points[-1])
+    by_users.set_xlim(users / _BEFORE, max(users, advice.chosen.points[-1]) * 1.1)
     by_users.set_ylabel("policy loss (0 the best policy, 1 acting at random)")
-    ticks = sorted({one.level for one in (*advice.near, *advice.compared)})
+    levels = {one.level for one in advice.compared}
+    ticks = sorted(levels if len(levels) > 1 else {one.level for one in advice.near})
     by_epsilon.set_xticks(ticks, [f"{value:g}" for value in ticks])
     by_epsilon.minorticks_off()
     shape = advice.shape

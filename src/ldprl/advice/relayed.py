@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ldprl.accounting.shuffling import largest_local_epsilon
 from ldprl.advice.adviser import Advice
-from ldprl.advice.forecast import FIRST_PLAN, Forecast, Forecaster
+from ldprl.advice.forecast import FIRST_PLAN, Forecast, Forecaster, Tally
 from ldprl.advice.pairs import PAIRS, Pair
 from ldprl.errors import InputError, probability, whole_number
 from ldprl.mdp.tabular import TabularMDP
@@ -62,7 +62,7 @@ def with_relay(
         runs=runs,
         seed=seed,
         workers=workers,
-        progress=progress,
+        tally=Tally(progress),
     )
     pure = [pair for pair in pairs if pair.pure]
     levels = {
