@@ -27,7 +27,14 @@ POINTS = np.array([1, 10, 100, 1000])
 
 
 def forecaster(problem: Shape | TabularMDP = MDP, **changed: Any) -> Forecaster:
-    usual = {"delta": 1e-6, "least": 1, "runs": 1, "seed": 0, "workers": 1, "tally": Tally(None)}
+    usual: dict[str, Any] = {
+        "delta": 1e-6,
+        "least": 1,
+        "runs": 1,
+        "seed": 0,
+        "workers": 1,
+        "tally": Tally(None),
+    }
     return Forecaster(problem, **usual | changed)
 
 

@@ -43,7 +43,8 @@ class Machine:
     def run(self, cells: Sequence[Cell]) -> list[tuple[float, float, int]]:
         """Return, after each cell: the time, the estimate of the time left, and kinds not seen."""
         left: list[float] = []
-        now, order, running, seen = 0.0, ordered(cells), [], set()
+        now, order, seen = 0.0, ordered(cells), set()
+        running: list[tuple[float, int, float, float, Cell]] = []
         work = Work(lambda *told: left.append(told[2]), order, 0, self.processes, clock=lambda: now)
         waiting = iter(order)
         compiled: set[tuple[object, ...]] = set()
