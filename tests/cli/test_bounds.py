@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ldprl.bounds import regret_lower_bound_ldp, regret_upper_bound
+from ldprl.bounds import crowd_bounds, regret_lower_bound_ldp, regret_upper_bound
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.counting import CountingMechanism
@@ -87,9 +87,29 @@ def test_a_bound_of_zero_says_why(run: Run) -> None:
     assert "The bound is 0: nothing has to be explored" in run(line).out.replace("\n", " ")
 
 
+def test_a_crowd_lowers_what_cannot_be_beaten(run: Run, tmp_path: Path) -> None:
+    """The figures are those of :func:`crowd_bounds`; the local ε of a report exceeds the crowd's."""
+    file = tmp_path / "bandit.json"
+    mdp = TabularMDP(np.ones((1, 2, 1)), np.array([[0.9, 0.7]]), 1, reward_kind="bernoulli")
+    file.write_text(mdp.to_json(), encoding="utf-8")
+    line = f"bounds --mdp {file} --epsilon 0.1 --delta 1e-8 --episodes 1e6 --instance --crowd 1e4"
+    found = run(f"{line} --json").json
+    expected = crowd_bounds(mdp, 10**4, 0.1, 1e-8, 10**6)
+    assert found["crowd"]["local_epsilon"] == expected.local_epsilon
+    assert found["crowd"]["pair_lower_bound"] == expected.pair_lower_bound
+    assert found["crowd"]["central_pair_lower_bound"] == expected.central_pair_lower_bound
+    assert found["crowd"]["upper_bound"] == expected.upper.regret(10**6)
+    assert found["crowd"]["instance_lower_bound"] < found["instance_lower_bound"]
+    shown = run(line).out.replace("\n", " ")
+    for words in ("crowds of 10,000, (0.1, 1e-08)-DP", "ε₀ = 1.63"):
+        assert words in shown
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
+        ("--mdp random:2,2,2,1000 --crowd 10", "crowd = '10': expected --instance beside it"),
+        ("--mdp random:2,2,2,1000 --instance --crowd 0", "crowd = '0': expected"),
         ("--instance", "--mdp is missing: expected a world"),
         ("--states 2", "--actions is missing: expected a whole number, or a world by --mdp"),
         ("--mdp random:2,2,2,1 --states 2", "states = '2': expected no sizes beside --mdp"),

@@ -132,5 +132,9 @@ def test_the_reference_is_filled_in(site: Site) -> None:
 def test_pictures_are_drawn_by_a_program(tmp_path: Path) -> None:
     draw = [sys.executable, str(DOCS / "tools" / "draw.py"), str(tmp_path)]
     subprocess.run(draw, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, check=True)
+    # This one shows a long measurement, whose figures are kept beside it.
+    figures, picture = DOCS / "images" / "soak.json", tmp_path / "soak.svg"
+    again = ["-m", "benchmarks.soak", "--from", str(figures), "--out", str(picture)]
+    subprocess.run([sys.executable, *again], cwd=ROOT, check=True)
     kept = {path.name for path in (DOCS / "images").glob("*.svg")}
     assert {path.name for path in tmp_path.iterdir()} == kept

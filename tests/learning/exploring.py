@@ -258,7 +258,8 @@ def spread(
         if mechanism.answers > 1:
             asked += _further(mechanism, statistics, needs, moves, found[i])
         questions = tuple(
-            Question(one.what, one.step, _weights(mechanism, one.what, one.shares)) for one in asked
+            Question(one.what, one.step, best_weights(mechanism, one.what, one.shares))
+            for one in asked
         )
         result.append(Assignment(found[i].policy, part * chance, questions))
     return tuple(result)
@@ -303,7 +304,7 @@ def _worth(
     return worth
 
 
-def _weights(mechanism: Mechanism, what: Matter, shares: FloatArray) -> FloatArray:
+def best_weights(mechanism: Mechanism, what: Matter, shares: FloatArray) -> FloatArray:
     """Return o(v + u)/(v + o·u): least variance where noise v and outcomes u = 1/4 add up."""
     laws = mechanism.row_laws
     noise = (laws.rewards if what.tells_reward else laws.transitions).outside[0]

@@ -14,9 +14,7 @@ from ldprl.service.learners import learner_of
 from ldprl.service.settings import read_deployment
 from ldprl.structure import Structure
 
-ABLE = {
-    "ldp-evi", "ldp-evi-guarded", "ldp-ts", "ldp-obi", "ldp-returns", "private-ucb-vi", "dp-ucbvi"
-}  # fmt: skip
+ABLE = {"ldp-evi", "ldp-ts", "ldp-obi", "ldp-returns", "private-ucb-vi", "dp-ucbvi"}
 
 
 def test_learners_say_whether_they_can_serve() -> None:

@@ -2,10 +2,10 @@
 
 from ldprl.bounds.alternatives import Alternative, Instance
 from ldprl.bounds.crowd import CrowdBounds, crowd_bounds
-from ldprl.bounds.guarded import (
-    GuardedBound,
-    guarded_rate,
-    guarded_upper_bound,
+from ldprl.bounds.evi import (
+    EVIBound,
+    evi_rate,
+    evi_upper_bound,
     rivals_rate,
 )
 from ldprl.bounds.instance import InstanceBound, alternatives, instance_lower_bound
@@ -30,7 +30,7 @@ __all__ = [
     "Alternative",
     "CentralGuarantee",
     "CrowdBounds",
-    "GuardedBound",
+    "EVIBound",
     "Instance",
     "InstanceBound",
     "TableRow",
@@ -40,8 +40,8 @@ __all__ = [
     "best_pair",
     "changed_bits",
     "crowd_bounds",
-    "guarded_rate",
-    "guarded_upper_bound",
+    "evi_rate",
+    "evi_upper_bound",
     "instance_lower_bound",
     "pair_of",
     "psrl_rate",

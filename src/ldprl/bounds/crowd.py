@@ -1,4 +1,4 @@
-"""The instance's lower bound and the guarded learner's upper bound, with shuffled reports.
+"""The instance's lower bound and LDP-EVI's upper bound, with shuffled reports.
 
 Page *With a crowd*. Versions of at least ``crowd`` users are shuffled; each user is in one version.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ldprl.bounds.alternatives import Instance
-from ldprl.bounds.guarded import GuardedBound, guarded_upper_bound
+from ldprl.bounds.evi import EVIBound, evi_upper_bound
 from ldprl.bounds.instance import alternatives, instance_lower_bound
 from ldprl.bounds.pair import best_pair
 from ldprl.errors import positive, probability, whole_number
@@ -31,17 +31,14 @@ class CrowdBounds:
         The same for every learner whose transcript is (ε, δ)-DP given the assignments, whatever
         its reports are by themselves.
     upper
-        The guarded learner's bound at ε₀.
-    crowd_fits
-        Whether a plan may serve a whole crowd under the upper bound's assumption A4.
+        LDP-EVI's bound at ε₀, with plans that serve a crowd or more.
     """
 
     local_epsilon: float
     instance_lower_bound: float
     pair_lower_bound: float
     central_pair_lower_bound: float
-    upper: GuardedBound
-    crowd_fits: bool
+    upper: EVIBound
 
 
 def crowd_bounds(
@@ -60,12 +57,14 @@ def crowd_bounds(
     found = alternatives(instance)
     pair = best_pair(instance, found, local, episodes)
     central = 0.0 if pair is None else pair[1].central_lower_bound(epsilon, delta, episodes)
-    upper = guarded_upper_bound(SubsetSelection(mdp.shape, local), episodes, failure)
+    upper = evi_upper_bound(SubsetSelection(mdp.shape, local), failure)
+    if crowd > upper.largest_plan:
+        mechanism = SubsetSelection(mdp.shape, local)
+        upper = evi_upper_bound(mechanism, failure, largest_plan=crowd)
     return CrowdBounds(
         local,
         instance_lower_bound(instance, local, found=found).at(episodes),
         0.0 if pair is None else pair[0],
         central,
         upper,
-        crowd <= upper.largest_plan,
     )

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ldprl.cli.completion import mechanism_names
-from ldprl.cli.instance import instance_bounds, show_instance
+from ldprl.cli.instance import (
+    crowd_bounds_of,
+    instance_bounds,
+    show_crowd,
+    show_instance,
+)
 from ldprl.cli.numbers import count, decimal, usual_delta, warn_of_delta
 from ldprl.cli.options import (
     ACTIONS,
@@ -28,6 +33,9 @@ if TYPE_CHECKING:
     from ldprl.mechanisms.mechanism import Constants
     from ldprl.shape import Shape
 
+_GAP = 0.1
+"""The gap for which LDP-EVI's bound without K is shown."""
+
 
 def bounds(
     episodes: Episodes,
@@ -45,6 +53,14 @@ def bounds(
         bool,
         typer.Option("--instance", help="Also what no learner can beat in the world of --mdp."),
     ] = False,
+    crowd: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="With --instance: also with reports shuffled in crowds of N, (ε, δ) then being"
+            " that of the crowd.",
+        ),
+    ] = None,
     delta: Annotated[
         str | None,
         typer.Option(
@@ -67,7 +83,8 @@ def bounds(
     """Compute regret bounds, upper and lower, and the paper's table 1.
 
     Upper bounds are LDP-OBI's, with the constants of the proof; rates have constant 1 and no
-    logarithms. With --mdp and --instance, also what every learner pays in that world.
+    logarithms. With --mdp and --instance, also what every learner pays in that world, and with
+    --crowd the same for shuffled reports.
     """
     from ldprl.mdp.specification import mdp_from
     from ldprl.mechanisms.catalogue import MECHANISMS
@@ -75,6 +92,9 @@ def bounds(
     sizes = {"states": states, "actions": actions, "horizon": horizon}
     if instance and mdp is None:
         raise InputError("mdp", None, "a world: --instance is about one")
+    if crowd is not None and not instance:
+        raise InputError("crowd", crowd, "--instance beside it: the bounds are those of a world")
+    mixed = None if crowd is None else count("crowd", crowd)
     world = None if mdp is None else mdp_from(mdp)
     users = count("episodes", episodes)
     problem = Problem(
@@ -96,7 +116,7 @@ def bounds(
     found = {
         "no_learning": float(problem.shape.horizon * problem.users),
         "upper": [_upper(name, problem) for name in names],
-        "guarded": _guarded(problem),
+        "ldp_evi": _evi(problem),
         "lower": _lower(problem),
         "rates": _rates(problem),
         "table": _table(problem),
@@ -104,12 +124,18 @@ def bounds(
     warn_of_delta(problem.delta, problem.users)
     if instance and world is not None:
         found |= instance_bounds(world, problem.users, problem.epsilon)
+        if mixed is not None:
+            found["crowd"] = crowd_bounds_of(
+                world, mixed, problem.epsilon, problem.delta, problem.users, problem.failure
+            )
     if as_json:
         show_json(found)
         return
     _show(found)
     if instance:
         show_instance(found)
+    if mixed is not None:
+        show_crowd(found["crowd"])
 
 
 def _shape(sizes: dict[str, str | None]) -> Shape:
@@ -168,23 +194,24 @@ def _upper(name: str, given: Problem) -> dict[str, Any]:
     }
 
 
-def _guarded(given: Problem) -> dict[str, Any]:
-    """Return the bound of the guarded LDP-EVI, as it is and if everybody explores."""
-    from ldprl.bounds import guarded_upper_bound
+def _evi(given: Problem) -> dict[str, Any]:
+    """Return the bound of LDP-EVI, as it is and if everybody explores."""
+    from ldprl.bounds import evi_upper_bound
     from ldprl.mechanisms.catalogue import build_mechanism
 
     mechanism = build_mechanism("subset-selection", given.shape, given.epsilon)
-    bound = guarded_upper_bound(mechanism, given.users, given.failure)
-    all_explore = guarded_upper_bound(
-        mechanism, given.users, given.failure, watched=1.0, least_weight=1.0, tolerated=1.0
+    bound = evi_upper_bound(mechanism, given.failure)
+    all_explore = evi_upper_bound(
+        mechanism, given.failure, watched=1.0, least_weight=1.0, tolerated=1.0
     )
     return {
         "mechanism": mechanism.name,
-        "regret": bound.regret,
-        "regret_times_gap": bound.with_gap(1.0),
+        "regret": bound.regret(given.users),
+        "gap": _GAP,
+        "regret_with_gap": bound.regret(gap=_GAP),
         "largest_plan": bound.largest_plan,
-        "regret_if_all_explore": all_explore.regret,
-        "regret_times_gap_if_all_explore": all_explore.with_gap(1.0),
+        "regret_if_all_explore": all_explore.regret(given.users),
+        "regret_with_gap_if_all_explore": all_explore.regret(gap=_GAP),
     }
 
 
@@ -201,7 +228,7 @@ def _lower(given: Problem) -> dict[str, Any]:
 
 def _rates(given: Problem) -> dict[str, float]:
     from ldprl.bounds import (
-        guarded_rate,
+        evi_rate,
         psrl_rate,
         pucb_rate,
         regret_lower_bound_jdp,
@@ -214,7 +241,7 @@ def _rates(given: Problem) -> dict[str, float]:
         "PSRL without privacy": psrl_rate(*given.sizes, given.users),
         "JDP lower bound": regret_lower_bound_jdp(*problem),
         "PUCB under JDP": pucb_rate(*problem),
-        "Guarded LDP-EVI under LDP": guarded_rate(*problem),
+        "LDP-EVI under LDP": evi_rate(*problem),
         "Chowdhury-Zhou, Qiao-Wang under LDP": rivals_rate(*problem),
         "LDP-OBI with shuffle": shuffle_regret_rate(*problem, constants=given.constants),
     }
@@ -250,12 +277,13 @@ def _show(found: dict[str, Any]) -> None:
         upper,
         right=("regret ≤", "of H·K"),
     )
-    guarded = found["guarded"]
+    evi = found["ldp_evi"]
     show_line(
-        f"Guarded LDP-EVI with subset selection: at most {number(guarded['regret'])}, or"
-        f" {number(guarded['regret_times_gap'])} divided by the gap of the second-best policy; if"
-        f" everybody explores, {number(guarded['regret_if_all_explore'])} and"
-        f" {number(guarded['regret_times_gap_if_all_explore'])}."
+        f"LDP-EVI with subset selection: at most {number(evi['regret'])}, and"
+        f" {number(evi['regret_with_gap'])} for any number of users if every policy that is not"
+        f" best loses at least {evi['gap']}; if everybody explores,"
+        f" {number(evi['regret_if_all_explore'])} and"
+        f" {number(evi['regret_with_gap_if_all_explore'])}."
     )
     show_line(f"Not learning at all costs at most H·K = {number(trivial)}.\n")
 

@@ -96,6 +96,45 @@ def show_instance(found: dict[str, Any]) -> None:
         )
 
 
+def crowd_bounds_of(
+    world: TabularMDP, crowd: int, epsilon: float, delta: float, users: int, failure: float
+) -> dict[str, Any]:
+    """Return the bounds for reports that are shuffled in crowds, as JSON has them."""
+    from ldprl.bounds import crowd_bounds
+
+    found = crowd_bounds(world, crowd, epsilon, delta, users, failure)
+    return {
+        "crowd": crowd,
+        "epsilon": epsilon,
+        "delta": delta,
+        "local_epsilon": found.local_epsilon,
+        "instance_lower_bound": found.instance_lower_bound,
+        "pair_lower_bound": found.pair_lower_bound,
+        "central_pair_lower_bound": found.central_pair_lower_bound,
+        "upper_bound": found.upper.regret(users),
+    }
+
+
+def show_crowd(found: dict[str, Any]) -> None:
+    """Print what :func:`crowd_bounds_of` found, for people."""
+    title = (
+        f"Shuffled in crowds of {found['crowd']:,}, ({found['epsilon']:g}, {found['delta']:.3g})-DP"
+    )
+    rows = [
+        (text, number(found[name]))
+        for text, name in (
+            ("this world, K large, consistent learners", "instance_lower_bound"),
+            ("this world or its neighbour, this K, local", "pair_lower_bound"),
+            ("the same, whatever a report is by itself", "central_pair_lower_bound"),
+            ("LDP-EVI, at most", "upper_bound"),
+        )
+    ]
+    show_table(title, ("bound", "regret"), rows, right=("regret",))
+    show_line(
+        f"A report of subset selection may then have ε₀ = {found['local_epsilon']:.3g} by itself."
+    )
+
+
 def _in_words(pair: dict[str, Any]) -> str:
     at = "" if pair["step"] is None else f" at step {pair['step']}"
     event = "a reward of 1" if pair["to_state"] is None else f"a move to state {pair['to_state']}"

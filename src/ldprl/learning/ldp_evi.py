@@ -1,8 +1,8 @@
 """LDP-EVI: optimism over a sound plausible set, with questions asked where they help most.
 
 Beyond the paper. The confidence set holds at all times with probability 1 − δ for every mechanism
-that states its row laws. Who explores, and which question is asked, is a heuristic on top of it:
-no regret bound is claimed for the learner as a whole (see the page *Beyond the paper*).
+that states its row laws. Who explores, and which question is asked, is a heuristic on top of it,
+behind a guard under which a regret bound holds (see the page *What LDP-EVI promises*).
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ class LDPEVI(CompiledLearner):
     mechanism
         The randomizer that made the reports.
     failure_probability
-        δ: with probability 1 − δ the true model is in the set at all times.
+        δ: with probability 1 − δ the true model is in the set at all times; the regret bound holds
+        with probability 1 − 3δ.
     structure
         What is publicly known: it narrows the set, and no other action is planned.
     """
@@ -53,7 +54,7 @@ class LDPEVI(CompiledLearner):
     title = "LDP-EVI"
     colour = "#d55e00"
     usual_mechanism = "subset-selection"
-    promise = "its confidence set holds at all times (proved); no regret bound"
+    promise = "a regret bound for any horizon (proved), with a mechanism that asks questions"
     forecast_with = ("subset-selection", "laplace", "gaussian")
     summary = "LDP-EVI, optimism over a sound plausible set; the one to start with"
     private = True
@@ -62,6 +63,7 @@ class LDPEVI(CompiledLearner):
     _thrifty: ClassVar[bool] = True
     _limited: ClassVar[bool] = True
     _turning: ClassVar[bool] = True
+    _guarded: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -76,6 +78,7 @@ class LDPEVI(CompiledLearner):
         # states the two transitions of a row are one and the same martingale.
         sides = 2 * (shape.states if shape.states > 2 else 1) + 4
         self.mechanism = mechanism
+        self.failure_probability = failure
         self.structure = structure
         self.log_threshold = math.log(shape.cells * sides / failure)
         self._laws = mechanism.row_laws
@@ -116,6 +119,7 @@ class LDPEVI(CompiledLearner):
         """Return the compiled planner."""
         from ldprl.kernels.arrays import sizes_of
         from ldprl.learning.planners.confidence import growth_room, mixture_rates
+        from ldprl.learning.planners.guard import guard_for
         from ldprl.learning.planners.known import known_arrays
         from ldprl.learning.planners.ldp_evi import LDPEVIPlanner, empty_set
         from ldprl.learning.planners.optimism import values_for
@@ -142,17 +146,20 @@ class LDPEVI(CompiledLearner):
             greedy=np.zeros(places, dtype=np.int64),
             tried=np.zeros(shape.cells, dtype=np.int64),
             asker=asker_for(self.mechanism),
+            guard=guard_for(self.mechanism, self.failure_probability),
             thrifty=self._thrifty,
             limited=self._limited,
             turning=self._turning,
+            guarded=self._guarded and bool(self._questions()),
         )
 
     def room(self, statistics: Statistics) -> Any:
-        """Return room for two policies with their questions."""
+        """Return room for two policies with their questions, and for every question once more."""
         from ldprl.kernels.arrays import draft_for
         from ldprl.learning.planners.questions import MOST_QUESTIONS
 
-        return draft_for(statistics.shape, 2 * (MOST_QUESTIONS + 1), self.mechanism.answers)
+        rows = 2 * (MOST_QUESTIONS + 1) + len(self._questions())
+        return draft_for(statistics.shape, rows, self.mechanism.answers)
 
     def _questions(self) -> list[Any]:
         return self.mechanism.questions()

@@ -31,7 +31,12 @@ def mixture_rates(law: RowLaw) -> FloatArray:
     They are fixed in advance; λ₀ = 20/c for the largest range c, or just inside a sub-gamma tail.
     """
     largest = max(law.up[0], sum(law.up), law.down[0], sum(law.down), law.row_down)
-    fastest = 0.9 / law.tail if law.tail else 20 / largest
+    return boundary_rates(largest, law.tail)
+
+
+def boundary_rates(reach: float, tail: float = 0.0) -> FloatArray:
+    """Return the rates for terms of a range, or of a sub-gamma tail."""
+    fastest = 0.9 / tail if tail else 20 / reach
     return fastest * _RATIO ** -np.arange(_COMPONENTS, dtype=np.float64)
 
 

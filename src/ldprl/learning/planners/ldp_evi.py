@@ -12,6 +12,15 @@ from ldprl.kernels.compiling import entry, kernel, spliced
 from ldprl.kernels.values import FREE, PointModel, backward, expected
 from ldprl.learning.planners.confidence import row_set
 from ldprl.learning.planners.extended import PlausibleModel, best_mean
+from ldprl.learning.planners.guard import (
+    Guard,
+    bound_start,
+    doubt_of,
+    replace_doubtful,
+    watch,
+    weigh,
+    weight_of,
+)
 from ldprl.learning.planners.known import forget_impossible
 from ldprl.learning.planners.questions import (
     Asker,
@@ -58,10 +67,11 @@ def empty_set(sizes: Sizes) -> PlausibleSet:
 class LDPEVIPlanner(NamedTuple):
     """LDP-EVI: its constants, and room to plan in.
 
-    ``thrifty``, ``limited`` and ``turning`` are on except where an ablation leaves one out: the
-    cheaper way to a question, the limit on who explores, playing greedily after the asked step.
-    ``fixed`` has the rewards that are public (NaN for the others) and ``possible`` the transitions
-    that are; both are empty where nothing is known.
+    ``thrifty``, ``limited``, ``turning`` and ``guarded`` are on except where an ablation leaves one
+    out: the cheaper way to a question, the limit on who explores, playing greedily after the asked
+    step, the guard. Without questions there is no guard. ``fixed`` has the rewards that are public
+    (NaN for the others) and ``possible`` the transitions that are; both are empty where nothing is
+    known.
     """
 
     sizes: Sizes
@@ -81,9 +91,11 @@ class LDPEVIPlanner(NamedTuple):
     greedy: IntArray
     tried: IntArray
     asker: Asker
+    guard: Guard
     thrifty: bool
     limited: bool
     turning: bool
+    guarded: bool
 
     def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
         """Write the optimistic policy for those who explore and the greedy one for the rest.
@@ -122,7 +134,23 @@ class LDPEVIPlanner(NamedTuple):
             hand_out(asker, reports, move_reports, policy, then, found.moves, part, stream, draft)
             if left <= 0:
                 break
+        if self.guarded:
+            protect(self, sums, draft)
         return True
+
+
+@spliced
+def protect(planner: LDPEVIPlanner, sums: Sums, draft: Draft) -> None:
+    """Keep the plan within the assumptions of the regret bound."""
+    sizes, guard, asker, found = planner.sizes, planner.guard, planner.asker, planner.plausible
+    low, move_low, move_high = found.reward_low, found.move_low, found.move_high
+    hoped, optimistic = planner.values[0], planner.optimistic
+    bound_start(guard, sums.asked, sums.arrivals)
+    doubt = doubt_of(sizes, guard, low, move_low, move_high, hoped, optimistic)
+    replace_doubtful(sizes, guard, low, move_low, move_high, hoped, optimistic, doubt, draft)
+    visit_shares(sizes, optimistic, asker.start, found.moves, asker.further)
+    watch(guard, asker, sums.reports, sums.move_reports, optimistic, draft)
+    weigh(weight_of(doubt / sizes.horizon, guard.forgetting), draft)
 
 
 @spliced

@@ -271,13 +271,13 @@ def hand_out(
         spread = asker.shares if i < questions else asker.usual
         asked, weights = draft.questions[at], draft.weights[at]
         draft.asked[at] = asker.answers
-        _ask(asker, spread, q, asked, weights, 0)
+        ask(asker, spread, q, asked, weights, 0)
         if asker.answers > 1:
             further = asker.further
             visit_shares(asker.sizes, policies[at], asker.start, transitions, further)
             for place in range(1, asker.answers):
-                q = _best_other(asker, reports, move_reports, policies[at], asked, place)
-                _ask(asker, further, q, asked, weights, place)
+                q = best_other(asker, reports, move_reports, policies[at], asked, place)
+                ask(asker, further, q, asked, weights, place)
 
 
 @kernel
@@ -313,7 +313,7 @@ def _assign(
 
 
 @kernel
-def _ask(
+def ask(
     asker: Asker, shares: FloatArray, q: int, questions: IntArray, weights: FloatArray, place: int
 ) -> None:
     """Add a question with weights o(v + u)/(v + o·u).
@@ -331,7 +331,7 @@ def _ask(
 
 
 @kernel
-def _best_other(
+def best_other(
     asker: Asker, reports: FloatArray, move_reports: FloatArray, policy: IntArray,
     questions: IntArray, count: int,
 ) -> int:  # fmt: skip
