@@ -9,7 +9,7 @@ import pytest
 
 from ldprl.bounds.alternatives import Instance
 from ldprl.bounds.crowd import crowd_bounds
-from ldprl.bounds.guarded import guarded_upper_bound
+from ldprl.bounds.evi import evi_upper_bound
 from ldprl.bounds.instance import instance_lower_bound
 from ldprl.bounds.pair import pair_of
 from ldprl.errors import InputError
@@ -47,20 +47,32 @@ def test_an_approximately_private_channel_shrinks_total_variation(
     assert delta == 0 or told > math.tanh(epsilon / 2) * (1 + 1e-9)
 
 
+def moved_by(table: FloatArray, laws: FloatArray) -> tuple[float, list[float]]:
+    """Return how far a transcript of three users moves with their laws, and a bound for each."""
+    first = np.einsum("abcy,a,b,c->y", table, *laws[0])
+    second = np.einsum("abcy,a,b,c->y", table, *laws[1])
+    each = []
+    for axis in range(3):
+        apart = np.abs(np.diff(table, axis=axis)).sum(axis=-1) / 2
+        each.append(total_variation(laws[0, axis], laws[1, axis]) * float(apart.max()))
+    return total_variation(first, second), each
+
+
 def test_users_of_a_version_add_up() -> None:
     """Changing n users' laws moves a transcript by at most the sum of what each one moves."""
     rng = np.random.default_rng(9)
     for _ in range(50):
-        users, letters = 3, 2
-        table = rng.dirichlet(np.ones(4), size=(letters,) * users)
-        laws = rng.dirichlet(np.ones(letters), size=(2, users))
-        first = np.einsum("abcy,a,b,c->y", table, *laws[0])
-        second = np.einsum("abcy,a,b,c->y", table, *laws[1])
-        moved = 0.0
-        for axis in range(users):
-            apart = np.abs(np.diff(table, axis=axis)).sum(axis=-1) / 2
-            moved += total_variation(laws[0, axis], laws[1, axis]) * float(apart.max())
-        assert total_variation(first, second) <= moved + 1e-12
+        table = rng.dirichlet(np.ones(4), size=(2, 2, 2))
+        moved, each = moved_by(table, rng.dirichlet(np.ones(2), size=(2, 3)))
+        assert moved <= sum(each) + 1e-12
+    # The mutants: two users are not enough, and neither is 0.95 of the sum, where the transcript
+    # tells whether any of them has the second letter.
+    anyone = np.zeros((2, 2, 2, 2))
+    anyone[..., 1] = 1
+    anyone[0, 0, 0] = 1, 0
+    moved, each = moved_by(anyone, np.array([[[1, 0]] * 3, [[0.99, 0.01]] * 3]))
+    assert sum(each[:2]) < moved <= sum(each)
+    assert moved > 0.95 * sum(each)
 
 
 def test_a_crowd_buys_a_larger_local_epsilon_and_lower_bounds_that_are_smaller() -> None:
@@ -73,9 +85,10 @@ def test_a_crowd_buys_a_larger_local_epsilon_and_lower_bounds_that_are_smaller()
     free = instance_lower_bound(mdp, None).at(10**6)
     assert large.instance_lower_bound >= free
     mechanism = SubsetSelection(mdp.shape, large.local_epsilon)
-    assert large.upper == guarded_upper_bound(mechanism, 10**6, 0.1)
-    assert small.upper.regret > large.upper.regret
-    assert small.crowd_fits
+    assert large.upper == evi_upper_bound(mechanism, 0.1)
+    assert small.upper.regret(gap=0.2) > large.upper.regret(gap=0.2)
+    crowd = int(3 * large.upper.largest_plan)
+    assert crowd_bounds(mdp, crowd, 1.0, 1e-8, 10**6).upper.largest_plan == crowd
 
 
 def test_the_central_bound_is_the_cost_over_the_change_and_epsilon() -> None:

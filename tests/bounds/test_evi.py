@@ -1,4 +1,4 @@
-"""Each inequality in the proof of the guarded learner's bound, with a mutant."""
+"""Each inequality in the proof of LDP-EVI's regret bound, with a mutant."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from ldprl.bounds.guarded import guarded_rate, guarded_upper_bound, rivals_rate, row_noise
+from ldprl.bounds.evi import EVIBound, evi_rate, evi_upper_bound, rivals_rate, row_noise
 from ldprl.errors import InputError
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.planners.confidence import boundary, mixture_rates
+from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.subset_selection import SubsetSelection
-from ldprl.shape import Shape
+from ldprl.shape import FloatArray, Shape
 
 
 def test_the_boundary_is_at_most_a_root_and_a_line() -> None:
@@ -130,36 +131,124 @@ def test_the_quadratic_inequality() -> None:
     assert refuted
 
 
+ALL_EXPLORE = {"watched": 1.0, "least_weight": 1.0, "tolerated": 1.0}
+
+
+def some_bound() -> EVIBound:
+    return evi_upper_bound(SubsetSelection(Shape(2, 2, 2), 2.0), 0.1)
+
+
+def start_widths(users: FloatArray, variance: float, reach: float, share: float) -> FloatArray:
+    """Return W⁰ of one state after ``users`` users, of whom a share was asked (S = 1)."""
+    log = math.log(72 / 0.1)
+    asked = share * users / 8
+    widths = 2.3 * np.sqrt(variance * log / asked) + 2.6 * reach * log / asked
+    return np.minimum(widths, 1.0)
+
+
+def test_widths_of_the_start_add_up_to_a_logarithm() -> None:
+    """Lemma 11 for the first n users, the worst ones; not with a third of the slow term."""
+    rng = np.random.default_rng(4)
+    refuted = False
+    for _ in range(50):
+        variance, reach = 10 ** rng.uniform(-1, 2), 10 ** rng.uniform(0, 1)
+        share, log = 10 ** rng.uniform(-2, 0), math.log(72 / 0.1)
+        first = 16 * 5.0 / share + 1
+        k = np.arange(1, 10 ** int(rng.integers(3, 7)))
+        widths = np.where(k <= first, 1.0, start_widths(k, variance, reach, share))
+        slow = 2 * 42.4 * variance * log / share
+        fast = 2 * 433 * (reach * log / share) ** 2 / first
+        grown = math.log1p(len(k) / first)
+        assert (widths**2).sum() <= first + slow * grown + fast
+        refuted |= (widths**2).sum() > first + slow * grown / 3
+    assert refuted
+
+
+def test_the_squared_weights_solve_their_inequality() -> None:
+    """V is a solution of V = Λ(A√V + B)/H + √(V·Σg²T), and nothing above it is one."""
+    bound = some_bound()
+    for factor, sign in ((1.0, 0), (0.5, 1), (2.0, -1), (1e6, -1)):
+        v = factor * bound.weight
+        logs, starts = bound._sums(v)
+        right = logs * (bound.root * math.sqrt(v) + bound.constant) / bound.horizon
+        right += math.sqrt(v * starts)
+        assert right / v == pytest.approx(1, rel=1e-6) if sign == 0 else sign * (right / v - 1) > 0
+
+
+def test_sums_over_all_classes_are_not_cut_off() -> None:
+    """With ten times the classes they are no larger; without the tails they would be."""
+    bound = some_bound()
+    logs, starts = bound._sums(1e15)
+    j = np.arange(100_000)
+    g = (1 + bound.forgetting * j) ** -3.0
+    steps = 3 * np.log2(1 + bound.forgetting * (j + 1)) + j + 1
+    exact = (g * np.logaddexp2(0, math.log2(bound.visited * 1e15) + steps)).sum()
+    assert exact <= logs <= 1.02 * exact
+    assert (
+        g[:2000] * np.logaddexp2(0, math.log2(bound.visited * 1e15) + steps[:2000])
+    ).sum() < exact
+    first, slow, fast = bound.start
+    users = np.logaddexp(0, math.log(1e15 / first) + 2 * math.log(2) * steps)
+    exact = (g**2 * (first + slow * users + fast)).sum()
+    assert exact <= starts <= 1.02 * exact
+
+
+def test_classes_of_doubt_have_the_stated_weights() -> None:
+    """w ≥ w_j and w/x ≤ g_j for all x of class j; neither with the next class's numbers."""
+    bound = some_bound()
+    for j in range(40):
+        x = np.linspace(2.0 ** -(j + 1), 2.0**-j, 50)
+        w = x / (1 + bound.forgetting * np.log2(1 / x)) ** 3
+        assert w.min() >= bound._least(j) * (1 - 1e-12)
+        assert w.min() < bound._least(j - 1)
+        assert (w / x).max() <= (1 + bound.forgetting * j) ** -3.0 * (1 + 1e-12)
+        assert (w / x).max() > (1 + bound.forgetting * (j + 1)) ** -3.0
+
+
 def test_the_bound_has_the_stated_orders() -> None:
-    """√K up to logarithms; growing S multiplies it as S²; it falls with ε as subset selection's
-    noise does; with a gap it grows with ln²K at most."""
-    shape, shape_4 = Shape(8, 2, 4), Shape(32, 2, 4)
-    given = {"watched": 1.0, "least_weight": 1.0, "tolerated": 1.0}
-    at = {
-        k: guarded_upper_bound(SubsetSelection(shape, 0.1), k, 0.1, **given)
-        for k in (10**8, 10**10)
-    }
-    logs = at[10**10].doubts / at[10**8].doubts
-    assert 1 < logs < 2.5
-    assert at[10**10].regret / at[10**8].regret == pytest.approx(10 * math.sqrt(logs))
-    large = guarded_upper_bound(SubsetSelection(shape_4, 0.1), 10**8, 0.1, **given)
-    assert 12 < large.regret / at[10**8].regret < 22
-    strict = guarded_upper_bound(SubsetSelection(shape, 0.05), 10**8, 0.1, **given)
-    assert 1.7 < strict.regret / at[10**8].regret < 2
-    assert at[10**8].with_gap(0.1) == pytest.approx(10 * at[10**8].doubts)
+    """√K up to logarithms; S²; the noise of subset selection; 1/Γ up to logarithms, without K."""
+    shape, larger = Shape(8, 2, 4), Shape(32, 2, 4)
+    bound = evi_upper_bound(SubsetSelection(shape, 0.1), 0.1, **ALL_EXPLORE)
+    many = [bound.regret(10**k) for k in (26, 28, 30)]
+    assert 10 < many[1] / many[0] < 13
+    assert 10 < many[2] / many[1] < 13
+    large = evi_upper_bound(SubsetSelection(larger, 0.1), 0.1, **ALL_EXPLORE)
+    assert 12 < large.regret(10**28) / many[1] < 25
+    strict = evi_upper_bound(SubsetSelection(shape, 0.05), 0.1, **ALL_EXPLORE)
+    assert 1.8 < strict.regret(10**28) / many[1] < 2.3
+    gaps = [bound.regret(gap=gap) for gap in (0.1, 0.01, 0.001)]
+    assert 8 < gaps[1] / gaps[0] < 20
+    assert 8 < gaps[2] / gaps[1] < 20
+    assert bound.regret(10**200, gap=0.1) == pytest.approx(gaps[0])
+    assert bound.regret(10, gap=0.1) <= 4 * 10
+
+
+def test_plans_larger_than_is_free_raise_the_constant() -> None:
+    mechanism = SubsetSelection(Shape(3, 2, 4), 1.0)
+    bound = evi_upper_bound(mechanism, 0.1)
+    assert evi_upper_bound(mechanism, 0.1, largest_plan=bound.largest_plan) == bound
+    larger = evi_upper_bound(mechanism, 0.1, largest_plan=100 * bound.largest_plan)
+    assert larger.constant > bound.constant
+    # A model that is the same at every step has rows that are visited H times in an episode.
+    apart = evi_upper_bound(SubsetSelection(Shape(3, 2, 4, step_dependent=True), 1.0), 0.1)
+    assert apart.largest_plan > 3 * bound.largest_plan
 
 
 def test_the_rate_is_below_the_rivals_by_the_horizon_and_the_root_of_the_actions() -> None:
     """For small ε: S²AH³√K/ε over H²S²√(AK)·2/ε is H√A/2."""
     sizes = (10, 9, 6, 10**8, 0.01)
-    assert rivals_rate(*sizes) / guarded_rate(*sizes) == pytest.approx(6 * 3 / 2, rel=1e-3)
+    assert rivals_rate(*sizes) / evi_rate(*sizes) == pytest.approx(6 * 3 / 2, rel=1e-3)
 
 
 def test_bad_input_is_refused() -> None:
     mechanism = SubsetSelection(Shape(2, 2, 2), 1.0)
     with pytest.raises(InputError, match="episodes"):
-        guarded_upper_bound(mechanism, 0, 0.1)
+        evi_upper_bound(mechanism, 0.1).regret(0)
     with pytest.raises(InputError, match="failure"):
-        guarded_upper_bound(mechanism, 10, 0.0)
+        evi_upper_bound(mechanism, 0.0)
     with pytest.raises(InputError, match="gap"):
-        guarded_upper_bound(mechanism, 10, 0.1).with_gap(0.0)
+        evi_upper_bound(mechanism, 0.1).regret(gap=0.0)
+    with pytest.raises(InputError, match="gap"):
+        evi_upper_bound(mechanism, 0.1).regret()
+    with pytest.raises(InputError, match="mechanism"):
+        evi_upper_bound(Laplace(Shape(2, 2, 2), 1.0), 0.1)

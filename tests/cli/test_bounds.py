@@ -88,7 +88,7 @@ def test_a_bound_of_zero_says_why(run: Run) -> None:
 
 
 def test_a_crowd_lowers_what_cannot_be_beaten(run: Run, tmp_path: Path) -> None:
-    """The figures are those of :func:`crowd_bounds`; the local ε of a report exceeds the crowd's."""
+    """The figures are those of :func:`crowd_bounds`."""
     file = tmp_path / "bandit.json"
     mdp = TabularMDP(np.ones((1, 2, 1)), np.array([[0.9, 0.7]]), 1, reward_kind="bernoulli")
     file.write_text(mdp.to_json(), encoding="utf-8")
@@ -113,7 +113,7 @@ def test_a_crowd_lowers_what_cannot_be_beaten(run: Run, tmp_path: Path) -> None:
         ("--instance", "--mdp is missing: expected a world"),
         ("--states 2", "--actions is missing: expected a whole number, or a world by --mdp"),
         ("--mdp random:2,2,2,1 --states 2", "states = '2': expected no sizes beside --mdp"),
-        ("--mdp nothing.json --instance", "expected a readable JSON file"),
+        ("--mdp nothing.json --instance", "expected a readable JSON or .npz file"),
         ("--mdp random:200,60,40,1 --instance", "mdp = (200, 60, 40): expected"),
     ],
 )
