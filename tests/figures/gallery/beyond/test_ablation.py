@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ldprl.figures.gallery.beyond.ablation import (
     AllExplore,
     AllExploreOn,
     Unasked,
+    Unguarded,
     Unweighted,
 )
 from ldprl.learning.ldp_evi import LDPEVI
@@ -29,10 +31,10 @@ def _evi_plan(kind: type[LDPEVI], statistics: Statistics, epsilon: float = 2.0) 
 @pytest.fixture(scope="module")
 def known() -> Statistics:
     """Return sums at which LDP-EVI lets only some explore, with unequal weights."""
-    mdp = random_mdp(2, 2, 2, 1039)
+    mdp = random_mdp(2, 2, 2, 1033)
     mechanism = SubsetSelection(mdp.shape, 2.0)
-    (found,) = simulate(mdp, LDPEVI(mechanism), mechanism, 1000).statistics
-    return found
+    (found,) = simulate(mdp, Unguarded(mechanism), mechanism, 1000).statistics
+    return replace(found, users=10**6)
 
 
 def test_each_variant_leaves_out_what_it_says(known: Statistics) -> None:
@@ -43,6 +45,12 @@ def test_each_variant_leaves_out_what_it_says(known: Statistics) -> None:
     for one, other in zip(whole, unweighted, strict=True):
         assert one.share == other.share
         np.testing.assert_array_equal(one.policy, other.policy)
+
+    unguarded = _evi_plan(Unguarded, known)
+    for one, other in zip(unguarded, whole, strict=False):
+        assert one.share > other.share
+        assert (one.questions[0].weights >= other.questions[0].weights).all()
+    assert len(whole) == len(unguarded) + len(SubsetSelection(known.shape, 2.0).questions())
 
     exploring, on = _evi_plan(AllExplore, known), _evi_plan(AllExploreOn, known)
     asking = SubsetSelection(known.shape, 2.0)

@@ -84,6 +84,12 @@ class OneWay(LDPEVI):
     _thrifty = False
 
 
+class Unguarded(LDPEVI):
+    """Nobody is watched, no policy is replaced, and weights do not follow the doubt."""
+
+    _guarded = False
+
+
 Make = Callable[[Shape, float, float], tuple[Learner, Mechanism]]
 
 
@@ -114,6 +120,7 @@ VARIANTS: dict[str, tuple[str, Make]] = {
     "ldp-evi, unweighted": ("subset-selection", _evi(Unweighted)),
     "ldp-evi, all questions alike": ("subset-selection", _asked_evenly),
     "ldp-evi, one way to a question": ("subset-selection", _evi(OneWay)),
+    "ldp-evi, no guard": ("subset-selection", _evi(Unguarded)),
     "ldp-evi, all explore": ("subset-selection", _evi(AllExplore)),
     "ldp-evi, all explore to the end": ("subset-selection", _evi(AllExploreOn)),
 }
@@ -142,6 +149,7 @@ ABLATION: dict[str, Contender | str] = {
     "all of it but weights": "ldp-evi, unweighted",
     "… but weights, choice of questions, turning greedy": "ldp-evi, all questions alike",
     "… but the cheaper way to a question": "ldp-evi, one way to a question",
+    "… but the guard": "ldp-evi, no guard",
     "… but the cap on exploring": "ldp-evi, all explore",
     "… but the cap and turning greedy": "ldp-evi, all explore to the end",
 }
