@@ -113,7 +113,7 @@ def bounds(
     if mechanism is not None and not MECHANISMS.find(mechanism).reports_counters:
         raise InputError("mechanism", mechanism, "one of " + ", ".join(counting))
     names = counting if mechanism is None else [mechanism]
-    found = {
+    found: dict[str, Any] = {
         "no_learning": float(problem.shape.horizon * problem.users),
         "upper": [_upper(name, problem) for name in names],
         "ldp_evi": _evi(problem),
