@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.conftest import program
-from tests.browser.served import WORLD, Served, Watched
+from tests.browser.served import CERTIFIED, WORLD, Served, Watched
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 USERS = 5000
 
 
 def dashboard(browser: Browser, served: Served) -> None:
-    with Watched(browser, viewport={"width": 1100, "height": 720}) as watched:
-        watched.page.goto(served.url)
-        expect(watched.page.locator("#live")).to_have_text("Live")
-        watched.page.screenshot(path=IMAGES / "dashboard.png")
+    pictures: list[tuple[str, dict[str, Any]]] = [
+        ("dashboard.png", {"viewport": {"width": 1100, "height": 860}}),
+        (
+            "dashboard-phone.png",
+            {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"},
+        ),
+    ]
+    for name, context in pictures:
+        with Watched(browser, **context) as watched:
+            watched.page.goto(served.url)
+            expect(watched.page.locator("#live")).to_have_text("Live")
+            watched.page.screenshot(path=IMAGES / name)
 
 
 def demo_page(browser: Browser, served: Served) -> None:
@@ -35,7 +44,7 @@ def main() -> None:
     path = program("chromium", "chromium-browser", "google-chrome")
     with (
         tempfile.TemporaryDirectory() as folder,
-        Served(Path(folder)) as served,
+        Served(Path(folder), CERTIFIED) as served,
         sync_playwright() as playwright,
     ):
         served.visited_by(USERS)

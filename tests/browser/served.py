@@ -14,7 +14,13 @@ from ldprl.mdp.tabular import TabularMDP
 from ldprl.people import People
 from tests.service.server import Server
 
+DEMO = files("ldprl") / "service" / "demo" / "deployment.toml"
 WORLD = TabularMDP.from_file(str(files("ldprl") / "service" / "demo" / "world.json"))
+CERTIFIED = """
+incumbent = [[1, 1, 1, 1]]
+certificate = { share = "0.3", confidence = "0.95" }
+"""
+"""With more users than usual, so that few are needed before something is certain."""
 
 _LEAST_CONTRAST = """() => {
     const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
@@ -46,18 +52,28 @@ _LEAST_CONTRAST = """() => {
 
 
 class Served:
-    """The demo deployment on a free port, with a database of its own, while it is entered."""
+    """The demo deployment on a free port, with a database of its own, while it is entered.
 
-    def __init__(self, folder: Path) -> None:
+    ``more`` is put before the deployment, such as a certificate.
+    """
+
+    def __init__(self, folder: Path, more: str = "") -> None:
         self._database = f"sqlite:///{folder / 'demo.sqlite'}"
+        self._file = folder / "deployment.toml"
+        self._file.write_text(more + DEMO.read_text(encoding="utf-8"), encoding="utf-8")
 
     def __enter__(self) -> Served:
-        self._server = Server.start("--database", self._database, admin=False)
+        options = ("--deployment", str(self._file), "--database", self._database)
+        self._server = Server.start(*options)
         self.url = self._server.url
         return self
 
     def __exit__(self, *_: object) -> None:
         self._server.stop()
+
+    def pause(self, paused: bool) -> None:
+        """Pause the service, or resume it, as an operator does."""
+        assert self._server.admin("POST", "/v1/admin/pause", {"paused": paused}).status == 200
 
     def visited_by(self, users: int) -> None:
         """Let simulated people take part."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.served import Served, Watched
+from tests.browser.served import CERTIFIED, Served, Watched
 
 USERS = 120
 
@@ -21,6 +21,12 @@ USERS = 120
 def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with Served(tmp_path_factory.mktemp("dashboard")) as running:
         running.visited_by(USERS)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def certified(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with Served(tmp_path_factory.mktemp("certified"), CERTIFIED) as running:
         yield running
 
 
@@ -61,6 +67,62 @@ def test_it_shows_what_the_server_tells_and_asks_nobody_else(
         assert f"ε = {labels['epsilon']}" in watched.text("#promise")
         assert watched.leaving(served.url) == []
         assert watched.complaints == []
+
+
+def test_before_the_first_report_nothing_is_claimed_and_a_paused_service_is_not_live(
+    browser: Browser, certified: Served
+) -> None:
+    with Watched(browser) as watched:
+        opened(watched, certified)
+        assert watched.text("#value") == watched.text("#settled") == "–"
+        assert "Nothing is known" in watched.text("#loss")
+        assert watched.text("#certified") == "No answers yet"
+        assert not watched.page.locator("#history-card").is_visible()
+        certified.pause(True)
+        expect(watched.page.locator("#live")).to_have_text("Paused", timeout=10_000)
+        assert "fresh" not in (watched.page.locator("#live").get_attribute("class") or "")
+        certified.pause(False)
+        expect(watched.page.locator("#live")).to_have_text("Live", timeout=10_000)
+        assert watched.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.21, 0.35, "Better than the incumbent by 0.21 to 0.35 a user"),
+        (-0.35, -0.21, "Worse than the incumbent by 0.21 to 0.35 a user"),
+        (-0.1, 0.35, "Not certain yet whether it is better than the incumbent"),
+    ],
+)
+def test_the_first_card_says_what_is_certain(
+    browser: Browser, served: Served, low: float, high: float, words: str
+) -> None:
+    data = dashboard_of(served)
+    worth = {"low": 2.0, "high": 2.5}
+    policy = {"worth": worth, "better": {"low": low, "high": high}}
+    data["certificate"] = {
+        "policies": [
+            {**policy, "better": {"low": -1, "high": 1}, "users": 3, "chosen_at": 100},
+            {**policy, "users": 12_400, "chosen_at": 900},
+        ],
+        "current": 1,
+        "incumbent": {"users": 900, "worth": worth},
+        "confidence": 0.95,
+    }
+    data["history"] = [
+        {"users": users, "settled": 0.5, "loss": 0.1, "certified": worth} for users in (100, 9000)
+    ]
+    with Watched(browser) as watched:
+        watched.page.route("**/v1/dashboard", lambda route: route.fulfill(json=data))
+        opened(watched, served)
+        assert watched.text("#certified") == words
+        assert "95% sure, from 12,400 users and 900 users" in watched.text("#certified-words")
+        first = watched.page.locator("main section").first
+        assert first.get_attribute("id") == "certificate-card"
+        told = "After 9,000 users: 50% of the decisions are settled, what is not known yet may "
+        told += "cost 0.10 a user, certified worth 2.00 to 2.50."
+        assert watched.text("#history-words") == told
+        expect(watched.page.get_by_role("img", name=told)).to_have_count(1)
 
 
 def test_transitions_are_shown_on_demand_and_stay_open(browser: Browser, served: Served) -> None:

@@ -24,6 +24,7 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
 from ldprl.questions.returns import UNIT, Return
 from ldprl.service.causes import RejectionError
+from ldprl.service.history import History
 from ldprl.service.intake import Report
 from ldprl.service.service import Service
 from ldprl.service.settings import Settings
@@ -156,7 +157,7 @@ def test_the_next_plan_reads_the_sums_and_the_pages_show_them(tmp_path: Path) ->
     parts = json.loads(second.whole)["assignments"]
     laws = {id(one.law) for one in second.plan}
     assert sum(isinstance(part["law"], dict) for part in parts) == len(laws) < len(parts)
-    shown = json.loads(json.dumps(dashboard(service), allow_nan=False))
+    shown = json.loads(json.dumps(dashboard(service, History(service)), allow_nan=False))
     assert np.shape(shown["best"]) == (WORLD.horizon, WORLD.shape.states)
     assert shown["progress"] is None
     written = json.loads(json.dumps(export(service), allow_nan=False))

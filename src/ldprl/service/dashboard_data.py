@@ -12,7 +12,7 @@ from ldprl.learning.ldp_ts import LDPTS
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.influence import Answered, exposure
 from ldprl.service.learners import learner_of
-from ldprl.service.progress import DRAWS, Progress, progress
+from ldprl.service.progress import DRAWS, Progress, progress, users_until_settled
 from ldprl.shape import FloatArray, Shape
 from ldprl.statistics import Statistics
 
@@ -139,6 +139,7 @@ def _progress(statistics: Statistics, seen: Progress) -> dict[str, Any]:
         "loss": float(seen.losses.mean()),
     }
     return {key: round(number, _DIGITS) for key, number in numbers.items()} | {
+        "more_users": users_until_settled(statistics.users, seen),
         "start_known": statistics.arrivals is not None and statistics.users > 0,
         "draws": DRAWS,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -14,6 +15,10 @@ from ldprl.statistics import Statistics
 DRAWS = 100
 SETTLED = 0.95
 """A decision is settled once this share of the drawn models agrees with it."""
+ENOUGH = 0.9
+"""A policy is called usable once this share of the decisions of its users is settled."""
+_LEAST_SURE = 0.6
+"""Below this share of agreeing models, how many more users it takes is anybody's guess."""
 TOLERANCE = 0.01
 """An action agrees with a model if it gives away at most this share of the largest total reward."""
 
@@ -62,6 +67,26 @@ def progress(statistics: Statistics, belief: Belief, rng: np.random.Generator) -
         values[draw] = visited[0] @ value
         losses[draw] = visited[0] @ (optimal - value)
     return Progress(best, agreeing / DRAWS, visited, values, losses)
+
+
+def users_until_settled(users: int, seen: Progress) -> int | None:
+    """Return about how many more users it takes until 90% of the decisions are settled.
+
+    Errors shrink as 1/√users. A decision that a share p of the drawn models agrees with is
+    z = Φ⁻¹(p) errors from being wrong, and settled at z* = Φ⁻¹(0.95): it takes (z*/z)² times as
+    many users. None where so much is a coin toss that nothing can be said.
+    """
+    order = np.argsort(-seen.sureness, axis=None)
+    weights = seen.visited.ravel()[order].cumsum() / len(seen.best)
+    place = int(np.searchsorted(weights, ENOUGH - 1e-9))
+    sure = float(seen.sureness.ravel()[order][min(place, len(order) - 1)])
+    if sure >= SETTLED:
+        return 0
+    if sure < _LEAST_SURE or users == 0:
+        return None
+    normal = NormalDist()
+    factor = (normal.inv_cdf(SETTLED) / normal.inv_cdf(sure)) ** 2
+    return int(users * (factor - 1))
 
 
 def _model(belief: Belief, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

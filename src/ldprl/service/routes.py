@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from ldprl.protocol.messages import REPORT_ID
 from ldprl.service.gauges import gauges
+from ldprl.service.history import History
 from ldprl.service.openapi import document
 from ldprl.service.plans import Edition, edition
 from ldprl.service.responses import HEADERS, json_response, problem
@@ -39,7 +40,8 @@ class Routes:
         self._replaced: OrderedDict[int, Edition] = OrderedDict()
         self._building = threading.Lock()
         self._certificate = Shared(lambda: certificate(service), seconds=_DASHBOARD_SECONDS)
-        self._dashboard = Shared(lambda: dashboard(service), seconds=_DASHBOARD_SECONDS)
+        history = History(service)
+        self._dashboard = Shared(lambda: dashboard(service, history), seconds=_DASHBOARD_SECONDS)
 
     def routes(self) -> list[Route]:
         """Return where each handler stands."""

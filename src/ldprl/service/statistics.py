@@ -58,13 +58,17 @@ class Decoder:
             plan = plan_from(stored.assignments, self._mechanism.shape)
             self._plans[stored.version] = stored.users, plan
 
-    def evidence(self, sums: Sequence[Sum]) -> Evidence | None:
-        """Return what users answered for certificates, if the deployment has any."""
+    def evidence(self, sums: Sequence[Sum], until: int | None = None) -> Evidence | None:
+        """Return what users answered for certificates, if the deployment has any.
+
+        With ``until``, as if that version were the last.
+        """
         if self._terms is None:
             return None
         with self._lock:
             self._read_plans()
-            return evidence_of(self._terms, self._plans, sums)
+            plans = {v: plan for v, plan in self._plans.items() if until is None or v <= until}
+            return evidence_of(self._terms, plans, sums)
 
     def statistics(self, sums: Sequence[Sum]) -> Statistics:
         """Return Σ decode(tally, users, assignment), one version after the other."""

@@ -11,6 +11,7 @@ import numpy as np
 from ldprl.service.causes import REFUSALS
 from ldprl.service.certificate import certificate_document
 from ldprl.service.dashboard_data import dashboard_data
+from ldprl.service.history import History
 from ldprl.service.service import Service
 from ldprl.shape import Shape
 from ldprl.statistics import Effects
@@ -35,12 +36,12 @@ def status(service: Service) -> dict[str, Any]:
     }
 
 
-def dashboard(service: Service) -> dict[str, Any]:
+def dashboard(service: Service, history: History) -> dict[str, Any]:
     """Return the numbers of the dashboard."""
     state = service.board.refresh()
     current = service.view.current
     sums = [one for one in service.database.sums() if one.users]
-    return dashboard_data(
+    numbers = dashboard_data(
         service.deployment,
         version=current.version,
         planned_at=current.users,
@@ -50,6 +51,7 @@ def dashboard(service: Service) -> dict[str, Any]:
         refusals=_refusals(service, state.outcomes),
         paused=state.paused,
     )
+    return numbers | {"certificate": certificate(service), "history": history.points(sums)}
 
 
 def certificate(service: Service) -> dict[str, Any] | None:

@@ -1,10 +1,12 @@
 // The operator's page: live numbers of /v1/dashboard.
 
+import { showCertificate } from "./certificate.js";
 import { byId, element, say, shareBar } from "./dom.js";
+import { historyView } from "./history.js";
 import { modelView } from "./model.js";
 import { STALE, poll } from "./poll.js";
 import { policyView } from "./policy.js";
-import { ago, cause, count, decimal, odds, percent } from "./words.js";
+import { ago, cause, count, decimal, odds, percent, rough } from "./words.js";
 
 const USABLE = 0.9;
 const PROMISING = 0.5;
@@ -16,6 +18,10 @@ function show(data) {
   latest = data;
   if (views?.digest !== data.deployment.digest) views = build(data.deployment);
   showCounts(data);
+  showCertificate(data.certificate, data.deployment.reward);
+  byId("history-card").hidden = data.history.length < 2;
+  byId("certified-key").hidden = data.certificate === null;
+  views.history.update(data.history);
   // Bits of the return tell which actions lead, and nothing about a model.
   const hasModel = data.progress !== null;
   for (const id of ["settled-card", "value-card", "model-card", "policy-words"]) byId(id).hidden = !hasModel;
@@ -40,11 +46,13 @@ function build(deployment) {
     digest,
     policy: policyView(deployment),
     model: modelView(deployment),
+    history: historyView(deployment),
     epoch: shareBar(),
     settled: shareBar(),
   };
   byId("policy").replaceChildren(parts.policy.node);
   byId("model").replaceChildren(parts.model.node);
+  byId("history").replaceChildren(parts.history.node);
   byId("epoch-bar").replaceChildren(parts.epoch.node);
   byId("settled-bar").replaceChildren(parts.settled.node);
   return parts;
@@ -77,26 +85,30 @@ function showCounts({ users, version, planned_at: from, next_plan_at: to, paused
   say(byId("epoch"), `made from ${count(from)} users; ${next}`);
 }
 
-function showProgress({ progress, deployment: { horizon, reward } }) {
-  const { settled, value, low, high, loss, start_known: startKnown } = progress;
-  say(byId("settled"), percent(settled));
+function showProgress({ users, progress, deployment: { reward } }) {
+  const { settled, value, low, high, loss, start_known: startKnown, more_users: more } = progress;
+  say(byId("settled"), users === 0 ? "–" : percent(settled));
   views.settled.update(settled);
-  const [words, tone] = usable(settled);
+  const [words, tone] = usable(users, settled, more);
   say(byId("usable"), words);
   byId("usable").className = tone;
-  say(byId("value"), `${decimal(value)} of ${horizon}`);
+  say(byId("value"), users === 0 ? "–" : `${decimal(value)} of ${decimal(value + loss)}`);
+  if (users === 0) return say(byId("loss"), "Nothing is known before the first report.");
   const start = startKnown ? "" : ", all starts taken as equally likely";
   say(
     byId("loss"),
-    `times “${reward}”; 90% between ${decimal(low)} and ${decimal(high)}${start}. ` +
-      `What is not known yet may cost ${loss < 0.01 ? "less than 0.01" : `about ${decimal(loss)}`}.`,
+    `of the best possible, times “${reward}”; 90% between ${decimal(low)} and ` +
+      `${decimal(high)}${start}. What is not known yet may cost ` +
+      `${loss < 0.01 ? "less than 0.01" : `about ${decimal(loss)}`}.`,
   );
 }
 
-function usable(settled) {
+function usable(users, settled, more) {
   if (settled >= USABLE) return ["Usable: little is left to settle", "good"];
-  if (settled >= PROMISING) return ["Promising, not settled yet", "warn"];
-  return ["Still exploring: not to be relied on", "bad"];
+  if (users === 0) return ["Waiting for the first report", "soft"];
+  const left = more === null ? "too early to say how many more users" : `about ${rough(more)} more users`;
+  if (settled >= PROMISING) return [`Promising, not settled yet: ${left}`, "warn"];
+  return [`Still exploring, not to be relied on: ${left}`, "bad"];
 }
 
 function showModel() {
@@ -136,11 +148,12 @@ function showRefusals(refusals) {
 function showAge(age, trouble) {
   const live = byId("live");
   const stale = age === null ? trouble !== null : age > STALE || trouble !== null;
-  live.className = `live ${stale ? "stale" : age === null ? "" : "fresh"}`;
+  const fresh = age === null || latest.paused ? "" : "fresh";
+  live.className = `live ${stale ? "stale" : fresh}`;
   document.body.classList.toggle("stale-page", stale && age !== null);
   const when = age === null ? "No numbers yet" : `These numbers are from ${ago(age)}`;
   if (stale) say(live, trouble === null ? when : `${when}: ${trouble}. Trying again…`);
-  else if (age !== null) say(live, "Live");
+  else if (age !== null) say(live, latest.paused ? "Paused" : "Live");
 }
 
 byId("hostile").addEventListener("input", () => latest?.progress && showModel());

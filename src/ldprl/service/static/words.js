@@ -15,6 +15,12 @@ export function count(number) {
   return Math.round(number).toLocaleString("en-GB");
 }
 
+/** Write a whole number that is known to its size only, with one digit. */
+export function rough(number) {
+  const size = 10 ** Math.floor(Math.log10(Math.max(number, 1)));
+  return count(Math.ceil(number / size) * size);
+}
+
 /** Write a share as a percentage; small ones are not rounded away. */
 export function percent(share) {
   const hundred = 100 * share;

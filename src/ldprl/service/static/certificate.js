@@ -1,0 +1,58 @@
+// The first card: what users' own answers say of the policy, without trust in any model.
+
+import { byId, say } from "./dom.js";
+import { count, decimal, percent } from "./words.js";
+
+/** Show the certificate, if the deployment has any. */
+export function showCertificate(certificate, reward) {
+  byId("certificate-card").hidden = certificate === null;
+  if (certificate === null) return;
+  const { headline, tone, detail } = certified(certificate, reward);
+  say(byId("certified"), headline);
+  byId("certified").className = `figure ${tone}`;
+  say(byId("certified-words"), detail);
+}
+
+/** Return the best that is certain, in words. */
+export function certified({ policies, current, incumbent, confidence }, reward) {
+  const sure = `${percent(confidence)} sure`;
+  if (policies.every(({ users }) => users === 0)) {
+    return { headline: "No answers yet", tone: "", detail: "Some users will say how it went." };
+  }
+  if (incumbent === null) {
+    const { worth, users } = policies[current];
+    const headline = `${range(worth)} a user`;
+    return { headline, tone: "", detail: `times “${reward}”, ${sure}, from ${answers(users)}.` };
+  }
+  // All certificates hold at once, so the one that promises most may be shown.
+  const best = policies.reduce((one, other) => (other.better.low > one.better.low ? other : one));
+  const { better, users, chosen_at: chosen } = best;
+  const from = `${sure}, from ${answers(users)} and ${answers(incumbent.users)} of the incumbent`;
+  const which =
+    best === policies[current]
+      ? ""
+      : ` This is the policy chosen after ${count(chosen)} users; its successor has ` +
+        `${answers(policies[current]?.users ?? 0)} so far.`;
+  if (better.low > 0) {
+    const headline = `Better than the incumbent by ${range(better)} a user`;
+    return { headline, tone: "good", detail: `${from}.${which}` };
+  }
+  if (better.high < 0) {
+    const loss = range({ low: -better.high, high: -better.low });
+    const headline = `Worse than the incumbent by ${loss} a user`;
+    return { headline, tone: "bad", detail: `${from}.${which}` };
+  }
+  return {
+    headline: "Not certain yet whether it is better than the incumbent",
+    tone: "warn",
+    detail: `Between ${decimal(better.low)} and ${decimal(better.high)} a user more, ${from}.${which}`,
+  };
+}
+
+function range({ low, high }) {
+  return `${decimal(low)} to ${decimal(high)}`;
+}
+
+function answers(users) {
+  return `${count(users)} ${users === 1 ? "user" : "users"}`;
+}
