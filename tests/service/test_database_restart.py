@@ -21,7 +21,7 @@ def wait_for_health(server: Server, status: int) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("mode", ["fast", "immediate"])
+@pytest.mark.parametrize("mode", ["immediate", pytest.param("fast", marks=pytest.mark.slow)])
 def test_a_database_that_comes_back_lost_nothing(
     start_server: StartServer, postgres: Postgres, mode: str
 ) -> None:

@@ -45,7 +45,7 @@ class Running:
 
         self.socket = socket.create_server(("127.0.0.1", 0))
         configured = uvicorn.Config(
-            application, http=protocol, lifespan="off", log_level="critical", ws="none", **config
+            application, http=protocol, lifespan="off", log_config=None, ws="none", **config
         )
         self.server = uvicorn.Server(configured)
         run = lambda: asyncio.run(self.server.serve(sockets=[self.socket]))  # noqa: E731

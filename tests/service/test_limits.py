@@ -123,7 +123,7 @@ def test_a_full_queue_turns_reports_away() -> None:
 def test_a_flood_is_answered_429_with_retry_after(
     start_server: StartServer, tmp_path: Path
 ) -> None:
-    server = start_server(DEPLOYMENT, f"sqlite:///{tmp_path}/a.sqlite", "--rate-limit", "5")
+    server = start_server(DEPLOYMENT, f"sqlite:///{tmp_path}/a.sqlite", "--rate-limit", "1")
     answers = [server.get("/v1/deployment") for _ in range(30)]
     held_off = [answer for answer in answers if answer.status == 429]
     assert held_off

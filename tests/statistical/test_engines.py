@@ -27,7 +27,7 @@ from ldprl.mechanisms.mechanism import Mechanism, PrivacyWarning
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.randomized_response import RandomizedResponse
 from ldprl.mechanisms.shuffle import Shuffle
-from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName, SubsetSelection
+from ldprl.mechanisms.subset_selection import LayoutName, SubsetSelection
 from ldprl.shape import FloatArray, Shape
 from ldprl.simulation.engine import EngineName, simulate
 from tests.statistical.checks import TYPE_I, same_law, together
@@ -101,7 +101,11 @@ def _quiet() -> Any:
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize(
     "variant",
-    ["sound", "paper", pytest.param("sound, not policy-aware", marks=pytest.mark.slow)],
+    [
+        "sound",
+        pytest.param("paper", marks=pytest.mark.slow),
+        pytest.param("sound, not policy-aware", marks=pytest.mark.slow),
+    ],
 )
 def test_mechanisms(name: str, variant: str) -> None:
     """Two-sample χ² on every sum and the regret, type-I error ≤ 1e-6 for each engine.
@@ -120,8 +124,18 @@ def test_mechanisms(name: str, variant: str) -> None:
 
 
 @pytest.mark.parametrize("replan", REPLANS)
-@pytest.mark.parametrize("shape", [SMALL, ODD], ids=["2×2×2", "by step"])
-@pytest.mark.parametrize("kind", [UCBVI, UCBVIBernstein, PSRL, partial(PSRL, constants="paper")])
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [
+        pytest.param(UCBVI, SMALL, marks=pytest.mark.slow),
+        pytest.param(UCBVI, ODD, marks=pytest.mark.slow),
+        pytest.param(UCBVIBernstein, SMALL, marks=pytest.mark.slow),
+        (UCBVIBernstein, ODD),
+        (PSRL, SMALL),
+        pytest.param(PSRL, ODD, marks=pytest.mark.slow),
+        pytest.param(partial(PSRL, constants="paper"), ODD, marks=pytest.mark.slow),
+    ],
+)
 def test_learners_without_privacy(kind: Callable[[], Learner], shape: Shape, replan: str) -> None:
     """Two-sample χ² on every sum and the regret, type-I error ≤ 1e-6.
 
@@ -229,8 +243,15 @@ def test_every_pair_of_the_catalogue(learner: str, mechanism: str, replan: str) 
     check_pair(learner, mechanism, replan)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("learner", ["ldp-obi", "ldp-evi"])
+@pytest.mark.parametrize(
+    ("learner", "layout"),
+    [
+        ("ldp-evi", "joint"),
+        ("ldp-obi", "separate"),
+        pytest.param("ldp-evi", "separate", marks=pytest.mark.slow),
+        pytest.param("ldp-obi", "joint", marks=pytest.mark.slow),
+    ],
+)
 def test_several_answers(learner: str, layout: LayoutName) -> None:
     """Two-sample χ² on every sum and on sums of two, type-I error ≤ 1e-6.
 

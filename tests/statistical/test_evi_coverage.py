@@ -131,16 +131,14 @@ def stepwise(run: int) -> TabularMDP:
     return TabularMDP(rng.dirichlet(np.ones(2), (2, 2, 2)), rng.random((2, 2, 2)), 2)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["subset-selection, joint, m = 2", "gaussian"])
 def test_the_set_holds_the_model(name: str) -> None:
     """30 runs at ε = 2; binomial test at type-I error 1e-6, which the mutant fails in 120."""
     assert at_most(failures(small, name, 2.0, 30), 30, FAILURE) > TYPE_I
     assert at_most(failures(small, name, 2.0, 120, mutant=True), 120, FAILURE) < TYPE_I
 
 
-@pytest.mark.parametrize(
-    "name", ["subset-selection, joint, m = 1", "subset-selection, joint, m = 2", "laplace", "none"]
-)
+@pytest.mark.parametrize("name", ["subset-selection, joint, m = 1", "laplace"])
 def test_a_model_of_its_own_for_each_step(name: str) -> None:
     """15 runs; binomial test at type-I error 1e-6."""
     assert at_most(failures(stepwise, name, 2.0, 15), 15, FAILURE) > TYPE_I
