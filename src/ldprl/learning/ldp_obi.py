@@ -57,14 +57,14 @@ class LDPOBI(OptimisticLearner):
         from ldprl.kernels.arrays import sizes_of
         from ldprl.learning.planners.errors import law_numbers
         from ldprl.learning.planners.ldp_obi import LDPOBIPlanner
-        from ldprl.learning.planners.optimism import bench_for, values_for
+        from ldprl.learning.planners.optimism import rows_for, values_for
 
         shape, paper = statistics.shape, self.mechanism.constants == "paper"
         cells = shape.states * shape.actions * shape.horizon
         return LDPOBIPlanner(
             sizes=sizes_of(shape),
             values=values_for(shape),
-            bench=bench_for(shape),
+            rows=rows_for(shape),
             alpha=self.alpha,
             # ln(4π²SAHk³/(3δ)), the union over cells, visits and episodes, without its ln k³.
             log_constant=math.log(4 * math.pi**2 * cells / (3 * self.failure)),

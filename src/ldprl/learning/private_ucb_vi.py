@@ -71,10 +71,10 @@ class PrivateUCBVI(PrivateOptimist):
     summary = "Private-UCB-VI of Chowdhury & Zhou (2021), with any mechanism"
 
     def _optimist(self, statistics: Statistics) -> Any:
-        from ldprl.learning.planners.optimism import bench_for
+        from ldprl.learning.planners.optimism import rows_for
         from ldprl.learning.planners.private_ucb_vi import PrivateUCBVIPlanner
 
         shape = statistics.shape
         log_constant = math.log(4 * shape.states * shape.actions * shape.horizon / self.failure)
         sizes, values, laws = self._parts(statistics)
-        return PrivateUCBVIPlanner(sizes, values, bench_for(shape), laws, log_constant)
+        return PrivateUCBVIPlanner(sizes, values, rows_for(shape), laws, log_constant)

@@ -77,14 +77,14 @@ class PUCB(OptimisticLearner):
     def _optimist(self, statistics: Statistics) -> Any:
         """Return the planner of sums that have been *released*."""
         from ldprl.kernels.arrays import sizes_of
-        from ldprl.learning.planners.optimism import bench_for, values_for
+        from ldprl.learning.planners.optimism import rows_for, values_for
         from ldprl.learning.planners.pucb import PUCBPlanner
 
         shape = statistics.shape
         return PUCBPlanner(
             sizes_of(shape),
             values_for(shape),
-            bench_for(shape),
+            rows_for(shape),
             self.log_term,
             self.counters.error_numbers(self.failure / 2),
         )

@@ -44,11 +44,11 @@ class UCBVI(OptimisticLearner):
     def _parts(self, shape: Shape) -> tuple[Any, ...]:
         """Return sizes, room and ln(5HSA·H/δ), to which ln k is added: T = kH."""
         from ldprl.kernels.arrays import sizes_of
-        from ldprl.learning.planners.optimism import bench_for, values_for
+        from ldprl.learning.planners.optimism import rows_for, values_for
 
         cells = shape.states * shape.actions * shape.horizon
         log_constant = math.log(5 * cells * shape.horizon / self.failure)
-        return sizes_of(shape), values_for(shape), bench_for(shape), log_constant
+        return sizes_of(shape), values_for(shape), rows_for(shape), log_constant
 
 
 class UCBVIBernstein(UCBVI):

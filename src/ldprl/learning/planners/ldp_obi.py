@@ -17,7 +17,14 @@ from ldprl.learning.planners.errors import (
     VISITS,
     error_of,
 )
-from ldprl.learning.planners.optimism import Bench, Optimist, single_plan
+from ldprl.learning.planners.optimism import (
+    BONUS,
+    INVERSE,
+    LAST,
+    NOW,
+    Optimist,
+    single_plan,
+)
 from ldprl.shape import Array, FloatArray
 
 COUNT, LOG, MOVE_COUNT, _ = range(4, 8)
@@ -34,7 +41,7 @@ class LDPOBIPlanner(NamedTuple):
 
     sizes: Sizes
     values: FloatArray
-    bench: Bench
+    rows: FloatArray
     alpha: float
     log_constant: float
     ahead: int
@@ -46,7 +53,7 @@ class LDPOBIPlanner(NamedTuple):
     def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
         """Write the optimistic policy."""
         users, alpha, states = sums.users[0], self.alpha, self.sizes.states
-        bench = self.bench
+        rows = self.rows
         alike = sums.alike[0] == 1
         if alike:
             now = _next_errors(self.laws, self.shared, users)
@@ -63,7 +70,7 @@ class LDPOBIPlanner(NamedTuple):
             excess = (alpha + 1) * errors[VISITS, at] + errors[REWARDS, at]
             inverse = 1 / reach
             total = (sums.rewards[cell] + excess) * inverse + math.sqrt(width * inverse)
-            bench.now[cell] = bench.last[cell] = total if reach > 0 else np.inf
+            rows[cell, NOW] = rows[cell, LAST] = total if reach > 0 else np.inf
         for cell in range(self.sizes.leading):
             at = now if alike else cell
             departures = 0.0
@@ -73,14 +80,11 @@ class LDPOBIPlanner(NamedTuple):
             excess = (alpha + 1) * errors[DEPARTURES, at] + states * errors[TRANSITIONS, at]
             inverse = 1 / reach
             bonus = excess * inverse + math.sqrt(move_width * inverse)
-            bench.inverse[cell] = inverse if reach > 0 else 0.0
-            bench.bonus[cell] = bonus if reach > 0 else np.inf
+            rows[cell, INVERSE] = inverse if reach > 0 else 0.0
+            rows[cell, BONUS] = bonus if reach > 0 else np.inf
             if self.printed:
-                bench.last[cell] += bench.bonus[cell]
-        model = Optimist(
-            self.sizes, self.ahead, 1, bench.now, bench.last, bench.inverse, bench.bonus,
-            sums.transitions,
-        )  # fmt: skip
+                rows[cell, LAST] += rows[cell, BONUS]
+        model = Optimist(self.sizes, self.ahead, 1, rows, sums.transitions)
         return single_plan(model, self.sizes, self.values, draft, True)
 
 

@@ -6,27 +6,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ldprl.kernels.arrays import Draft, Sizes, sizes_of
+from ldprl.kernels.arrays import Draft, Sizes
 from ldprl.kernels.compiling import inlined
 from ldprl.kernels.values import FREE, backward, expected
 from ldprl.shape import FloatArray, Shape
+
+NOW, LAST, INVERSE, BONUS = range(4)
+"""Columns of an optimistic model that has a row for each cell."""
 
 
 class Optimist(NamedTuple):
     """A model with a bonus that does not depend on the values (equation 4 of the paper).
 
     Q_h(s,a) = now + (ahead − slope·h)·bonus + inverse·Σ counts(s')·V_{h+1}(s') with h from 0, and
-    ``last`` at the last step. p̃ = counts·inverse is kept in its factors: it is cheaper to scale
-    the expectation than the model. All may be infinite where nothing is known.
+    ``last`` at the last step: the columns of ``rows``. p̃ = counts·inverse is kept in its factors:
+    it is cheaper to scale the expectation than the model. All may be infinite where nothing is
+    known.
     """
 
     sizes: Sizes
     ahead: int
     slope: int
-    now: FloatArray
-    last: FloatArray
-    inverse: FloatArray
-    bonus: FloatArray
+    rows: FloatArray
     counts: FloatArray
 
     def ready(self, step: int, after: FloatArray) -> None:
@@ -34,28 +35,18 @@ class Optimist(NamedTuple):
 
     def worth(self, cell: int, step: int, after: FloatArray) -> float:
         """Return the optimistic Q-value."""
+        rows = self.rows
         if step + 1 == self.sizes.horizon:
-            final: float = self.last[cell]
+            final: float = rows[cell, LAST]
             return final
-        total: float = self.now[cell] + (self.ahead - self.slope * step) * self.bonus[cell]
-        total += self.inverse[cell] * expected(self.counts[cell], after)
+        total: float = rows[cell, NOW] + (self.ahead - self.slope * step) * rows[cell, BONUS]
+        total += rows[cell, INVERSE] * expected(self.counts[cell], after)
         return total
 
 
-class Bench(NamedTuple):
-    """Arrays that a planner writes an optimistic model to."""
-
-    now: FloatArray
-    last: FloatArray
-    inverse: FloatArray
-    bonus: FloatArray
-
-
-def bench_for(shape: Shape) -> Bench:
-    """Return room for the model of a problem."""
-    sizes = sizes_of(shape)
-    cells, leading = sizes.cells, sizes.leading
-    return Bench(np.zeros(cells), np.zeros(cells), np.zeros(leading), np.zeros(leading))
+def rows_for(shape: Shape) -> FloatArray:
+    """Return room for the columns of an optimistic model."""
+    return np.zeros((shape.cells, 4))
 
 
 def values_for(shape: Shape) -> FloatArray:

@@ -7,7 +7,14 @@ from typing import NamedTuple
 
 from ldprl.kernels.arrays import Draft, Sizes, Sums
 from ldprl.learning.planners.errors import DEPARTURES, REWARDS, TRANSITIONS, VISITS, error_of
-from ldprl.learning.planners.optimism import Bench, Optimist, single_plan
+from ldprl.learning.planners.optimism import (
+    BONUS,
+    INVERSE,
+    LAST,
+    NOW,
+    Optimist,
+    single_plan,
+)
 from ldprl.shape import Array, FloatArray
 
 
@@ -16,13 +23,13 @@ class PrivateUCBVIPlanner(NamedTuple):
 
     sizes: Sizes
     values: FloatArray
-    bench: Bench
+    rows: FloatArray
     laws: FloatArray
     log_constant: float
 
     def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
         """Write the optimistic policy."""
-        bench, laws, sizes = self.bench, self.laws, self.sizes
+        rows, laws, sizes = self.rows, self.laws, self.sizes
         log_k = math.log(sums.users[0] + 1.0)
         width = math.sqrt(2 * (self.log_constant + log_k))
         for cell in range(sizes.cells):
@@ -31,7 +38,7 @@ class PrivateUCBVIPlanner(NamedTuple):
             count = max(sums.visits[cell] + error, 1.0)
             excess = 3 * error + error_of(laws, REWARDS, k, log_k)
             now = (sums.rewards[cell] + excess) / count + width / math.sqrt(count)
-            bench.now[cell] = bench.last[cell] = now
+            rows[cell, NOW] = rows[cell, LAST] = now
         for cell in range(sizes.leading):
             k = sums.move_reports[cell] + 1
             error = error_of(laws, DEPARTURES, k, log_k)
@@ -40,9 +47,7 @@ class PrivateUCBVIPlanner(NamedTuple):
                 departures += sums.transitions[cell, target]
             count = max(departures + error, 1.0)
             excess = sizes.states * error_of(laws, TRANSITIONS, k, log_k) + 2 * error
-            bench.inverse[cell] = 1 / count
-            bench.bonus[cell] = sizes.horizon * (width / math.sqrt(count) + excess / count)
-        model = Optimist(
-            sizes, 1, 0, bench.now, bench.last, bench.inverse, bench.bonus, sums.transitions
-        )
+            rows[cell, INVERSE] = 1 / count
+            rows[cell, BONUS] = sizes.horizon * (width / math.sqrt(count) + excess / count)
+        model = Optimist(sizes, 1, 0, rows, sums.transitions)
         return single_plan(model, sizes, self.values, draft, True)

@@ -11,7 +11,14 @@ from ldprl.kernels.arrays import Draft, Sizes, Sums
 from ldprl.kernels.compiling import entry, kernel, method, spliced
 from ldprl.kernels.draws import exponential
 from ldprl.kernels.generator import reseed, uniform
-from ldprl.learning.planners.optimism import Bench, Optimist, single_plan
+from ldprl.learning.planners.optimism import (
+    BONUS,
+    INVERSE,
+    LAST,
+    NOW,
+    Optimist,
+    single_plan,
+)
 from ldprl.shape import Array, FloatArray
 
 plan_released = method("plan")
@@ -23,30 +30,28 @@ class PUCBPlanner(NamedTuple):
 
     sizes: Sizes
     values: FloatArray
-    bench: Bench
+    rows: FloatArray
     log_term: float
     errors: FloatArray
 
     def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
         """Write the optimistic policy."""
-        sizes, bench = self.sizes, self.bench
+        sizes, rows = self.sizes, self.rows
         draws = set_bits(sums.users[0])
         error = _tree_error(self.errors, draws, 1.0)
         row_error = _tree_error(self.errors, draws, float(sizes.states))
         for cell in range(sizes.cells):
             count, sampling, noise = _confidence(sums.visits[cell], error, self.log_term)
             now = sums.rewards[cell] / count + sampling + noise
-            bench.now[cell] = bench.last[cell] = now
+            rows[cell, NOW] = rows[cell, LAST] = now
         for cell in range(sizes.leading):
             departures = 0.0
             for target in range(sizes.states):
                 departures += sums.transitions[cell, target]
             count, sampling, noise = _confidence(departures, row_error, self.log_term)
-            bench.inverse[cell] = 1 / count
-            bench.bonus[cell] = sizes.horizon * (sampling + sizes.states * noise)
-        model = Optimist(
-            sizes, 1, 0, bench.now, bench.last, bench.inverse, bench.bonus, sums.transitions
-        )
+            rows[cell, INVERSE] = 1 / count
+            rows[cell, BONUS] = sizes.horizon * (sampling + sizes.states * noise)
+        model = Optimist(sizes, 1, 0, rows, sums.transitions)
         return single_plan(model, sizes, self.values, draft, True)
 
 

@@ -9,27 +9,34 @@ import numpy as np
 
 from ldprl.kernels.arrays import Draft, Sizes, Sums
 from ldprl.kernels.compiling import spliced
-from ldprl.learning.planners.optimism import Bench, Optimist, single_plan
+from ldprl.learning.planners.optimism import (
+    BONUS,
+    INVERSE,
+    LAST,
+    NOW,
+    Optimist,
+    single_plan,
+)
 from ldprl.shape import Array, FloatArray
 
 
 @spliced
-def _estimate(sizes: Sizes, bench: Bench, sums: Sums, log_term: float, scale: float) -> None:
+def _estimate(sizes: Sizes, rows: FloatArray, sums: Sums, log_term: float, scale: float) -> None:
     """Write r̂ + √(L/N), p̂ in its factors, and the bonus scale/√N of moves (and the last step)."""
     for cell in range(sizes.cells):
-        bench.now[cell] = bench.last[cell] = np.inf
+        rows[cell, NOW] = rows[cell, LAST] = np.inf
         if sums.visits[cell] > 0:
             root = math.sqrt(1 / sums.visits[cell])
-            bench.now[cell] = sums.rewards[cell] / sums.visits[cell] + math.sqrt(log_term) * root
-            bench.last[cell] = bench.now[cell] + scale * root
+            rows[cell, NOW] = sums.rewards[cell] / sums.visits[cell] + math.sqrt(log_term) * root
+            rows[cell, LAST] = rows[cell, NOW] + scale * root
     for cell in range(sizes.leading):
         departures = 0.0
         for target in range(sizes.states):
             departures += sums.transitions[cell, target]
-        bench.inverse[cell], bench.bonus[cell] = 0.0, np.inf
+        rows[cell, INVERSE], rows[cell, BONUS] = 0.0, np.inf
         if departures > 0:
-            bench.inverse[cell] = 1 / departures
-            bench.bonus[cell] = scale * math.sqrt(bench.inverse[cell])
+            rows[cell, INVERSE] = 1 / departures
+            rows[cell, BONUS] = scale * math.sqrt(rows[cell, INVERSE])
 
 
 class HoeffdingPlanner(NamedTuple):
@@ -37,16 +44,14 @@ class HoeffdingPlanner(NamedTuple):
 
     sizes: Sizes
     values: FloatArray
-    bench: Bench
+    rows: FloatArray
     log_constant: float
 
     def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
         """Write the optimistic policy."""
-        bench, log_term = self.bench, self.log_constant + math.log(sums.users[0] + 1.0)
-        _estimate(self.sizes, bench, sums, log_term, 7 * self.sizes.horizon * log_term)
-        model = Optimist(
-            self.sizes, 1, 0, bench.now, bench.last, bench.inverse, bench.bonus, sums.transitions
-        )
+        rows, log_term = self.rows, self.log_constant + math.log(sums.users[0] + 1.0)
+        _estimate(self.sizes, rows, sums, log_term, 7 * self.sizes.horizon * log_term)
+        model = Optimist(self.sizes, 1, 0, rows, sums.transitions)
         return single_plan(model, self.sizes, self.values, draft, True)
 
 
@@ -55,9 +60,7 @@ class BernsteinModel(NamedTuple):
 
     sizes: Sizes
     log_term: float
-    now: FloatArray
-    inverse: FloatArray
-    bonus: FloatArray
+    rows: FloatArray
     counts: FloatArray
     arrivals: FloatArray
 
@@ -67,7 +70,7 @@ class BernsteinModel(NamedTuple):
     def worth(self, cell: int, step: int, after: FloatArray) -> float:
         """Return the optimistic Q-value."""
         states, horizon, log_term = self.sizes.states, self.sizes.horizon, self.log_term
-        total: float = self.now[cell]
+        total: float = self.rows[cell, NOW]
         if step + 1 == horizon:
             return total
         most = float(horizon * horizon)
@@ -79,10 +82,10 @@ class BernsteinModel(NamedTuple):
             square += count * value * value
             arrived = max(self.arrivals[(step + 1) * states + target], 1.0)
             spread += count * min(unknown / arrived, most)
-        inverse = self.inverse[cell]
+        inverse = self.rows[cell, INVERSE]
         mean *= inverse
         variance = max(square * inverse - mean * mean, 0.0)
-        total += self.bonus[cell] + mean + 14 * horizon * log_term / 3 * inverse
+        total += self.rows[cell, BONUS] + mean + 14 * horizon * log_term / 3 * inverse
         total += math.sqrt(8 * log_term * variance * inverse) + math.sqrt(8 * spread) * inverse
         return total
 
@@ -92,15 +95,12 @@ class BernsteinPlanner(NamedTuple):
 
     sizes: Sizes
     values: FloatArray
-    bench: Bench
+    rows: FloatArray
     log_constant: float
 
     def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
         """Write the optimistic policy."""
-        bench, log_term = self.bench, self.log_constant + math.log(sums.users[0] + 1.0)
-        _estimate(self.sizes, bench, sums, log_term, 0.0)
-        model = BernsteinModel(
-            self.sizes, log_term, bench.now, bench.inverse, bench.bonus, sums.transitions,
-            sums.arrivals,
-        )  # fmt: skip
+        rows, log_term = self.rows, self.log_constant + math.log(sums.users[0] + 1.0)
+        _estimate(self.sizes, rows, sums, log_term, 0.0)
+        model = BernsteinModel(self.sizes, log_term, rows, sums.transitions, sums.arrivals)
         return single_plan(model, self.sizes, self.values, draft, True)
