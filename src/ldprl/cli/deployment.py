@@ -49,12 +49,9 @@ states = ["state 0", "state 1", "state 2", "state 3"]
 actions = ["action 0", "action 1", "action 2"]
 reward = "reward"
 
-# What is publicly known of the problem may be stated: it costs no privacy, and helps to learn.
-# [structure]
-# admissible = [[0, 1, 2], [0, 1], [2], [0, 1, 2]]   # actions that may be taken in each state
-# successors = [[0, 1], [1, 2], [2, 3], [3]]         # states that can follow each state
-# rewards = [["0", "0", "0"], ["", "", ""], ["0", "0", "0"], ["", "", "1"]]   # "": not known
-# groups = [0, 0, 1, 1]                              # states whose actions have similar effects
+# What is publicly known of the problem may stand in a table [structure], or in a JSON file that
+# `structure` names: admissible actions, successors, rewards, groups of states. It costs no privacy
+# and helps to learn.
 
 # Behind a relay (ldprl relay) there is a table [shuffle] too: crowd, central_epsilon, delta and
 # key. What it promises must hold; ldprl amplify computes it, ldprl keypair makes the key.
