@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ldprl.assignment import Plan
+from ldprl.learning.contradictions import contradictions
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.influence import Answered, exposure
@@ -66,6 +67,7 @@ def dashboard_data(
         "policy": _rounded(_told(deployment.shape, plan)),
         **learnt,
         "refusals": dict(sorted(refusals.items())),
+        "contradictions": contradictions(deployment.known, deployment.built, statistics),
     }
 
 

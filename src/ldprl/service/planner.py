@@ -13,6 +13,7 @@ import numpy as np
 
 from ldprl.assignment import Plan
 from ldprl.certificates.evidence import Evidence
+from ldprl.learning.contradictions import contradictions
 from ldprl.learning.learner import next_plan
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.board import Board
@@ -117,6 +118,9 @@ class Planner:
         _log.info(
             "version %d is in force, made from %d reports in %.3g s", version, stored.users, seconds
         )
+        deployment = self._deployment
+        for line in contradictions(deployment.known, deployment.built, statistics):
+            _log.warning("the deployment's [structure] is wrong: reports say that %s", line)
 
     def _run(self) -> None:
         pause = _EVERY

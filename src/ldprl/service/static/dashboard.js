@@ -74,10 +74,12 @@ function stored({ report_window_hours: hours }) {
   );
 }
 
-function showCounts({ users, version, planned_at: from, next_plan_at: to, paused }) {
+function showCounts({ users, version, planned_at: from, next_plan_at: to, paused, contradictions }) {
   say(byId("users"), count(users));
-  say(byId("paused"), paused ? "Paused: no reports are taken" : "each reported once");
-  byId("paused").className = paused ? "bad" : "soft";
+  const wrong = contradictions.length > 0 && `Reports contradict what is stated: ${contradictions.join("; ")}`;
+  const state = paused ? "Paused: no reports are taken" : wrong || "each reported once";
+  say(byId("paused"), state);
+  byId("paused").className = paused || wrong ? "bad" : "soft";
   say(byId("version"), `${version}`);
   views.epoch.update((users - from) / (to - from));
   const left = to - users;
