@@ -14,9 +14,9 @@ from playwright.sync_api import Error, Page
 from ldprl.accounting.blanket import clones
 from ldprl.accounting.shuffling import central_delta
 from ldprl.mechanisms.subset import subset_oracle
-from ldprl.tables import TableLaw
 from tests.browser.conftest import CLIENT
 from tests.browser.stub import StubService
+from tests.browser.tables import laws_of
 from tests.relay.running import RETURNS, Pair, wait_until
 from tests.relay.stub import deployment
 
@@ -73,10 +73,10 @@ def opened(page: Page, service: StubService) -> Page:
 def test_a_crowd_of_browsers_is_counted(opened: Page, pair: Pair) -> None:
     digest = pair.relay.deployment().digest
     plan = pair.relay.get("/v1/policy").json["assignments"]
-    law = TableLaw.from_document(plan[0]["law"], pair.relay.deployment().shape)
+    laws = laws_of(plan, pair.relay.deployment().shape)
     drawn = opened.evaluate(_DRAW, [pair.relay.url, digest])
     for one in drawn:
-        assert one["policy"] == law.table(one["table"]).tolist()
+        assert one["policy"] == laws[one["assignment"]].table(one["table"]).tolist()
     assert len({one["table"] for one in drawn}) == len(drawn)
     sizes = set()
     for user in range(CROWD):

@@ -205,4 +205,6 @@ def test_716_states_and_25_actions_are_planned_within_a_second_and_little_memory
     (stored,) = service.database.plans(0)
     # Two laws, each with a whole number for each state and action.
     assert len(stored.assignments) < 700_000
+    # Nobody reads a policy of 14,320 cells: the page gets what it can show.
+    assert len(json.dumps(dashboard(service, History(service)))) < 50_000
     service.database.close()

@@ -18,6 +18,8 @@ from ldprl.shape import FloatArray, Shape
 from ldprl.statistics import Statistics
 
 _DIGITS = 4
+_MOST_CELLS = 2000
+"""States times steps of a policy that a page shows: a browser is slow with more."""
 
 
 def dashboard_data(
@@ -35,7 +37,8 @@ def dashboard_data(
 
     Estimates, their errors and the models drawn around them are those of
     :meth:`~ldprl.learning.ldp_ts.LDPTS.belief`, whoever plans: it knows the law of the noise.
-    Where reports do not inform about a model, all of this is None.
+    Where reports do not inform about a model, all of this is None; so is a policy with more cells
+    than anybody reads.
 
     Parameters
     ----------
@@ -64,7 +67,7 @@ def dashboard_data(
         "planned_at": planned_at,
         "next_plan_at": deployment.next_plan_at(planned_at),
         "paused": paused,
-        "policy": _rounded(_told(deployment.shape, plan)),
+        "policy": _rounded(_told(deployment.shape, plan)) if _fits(deployment.shape) else None,
         **learnt,
         "refusals": dict(sorted(refusals.items())),
         "contradictions": contradictions(deployment.known, deployment.built, statistics),
@@ -112,7 +115,12 @@ def _effects(deployment: Deployment, statistics: Statistics) -> dict[str, Any]:
     """Return what bits of the return say: which actions lead, and nothing about a model."""
     best = learner_of(deployment).best_policy(statistics, np.random.default_rng(0))
     unknown = ("sureness", "visited", "progress", "rewards", "transitions", "influence")
-    return {"best": best.tolist(), **dict.fromkeys(unknown)}
+    known = best.tolist() if _fits(deployment.shape) else None
+    return {"best": known, **dict.fromkeys(unknown)}
+
+
+def _fits(shape: Shape) -> bool:
+    return shape.horizon * shape.states <= _MOST_CELLS
 
 
 def _deployment(deployment: Deployment) -> dict[str, Any]:

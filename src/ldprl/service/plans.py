@@ -41,7 +41,8 @@ class Edition:
     tables
         How many tables the law of each assignment has; 0 where there is none.
     ready
-        Each assignment as a user receives it, in JSON; with a law, the law instead of a table.
+        Each assignment as a user receives it, in JSON, with the law if there is one; empty where
+        the law is longer than any table, as nobody receives it then.
     whole
         The public plan, in JSON.
     deployment
@@ -82,18 +83,30 @@ class Edition:
         ready = self.ready[index]
         if table is None:
             return ready
-        issued = Issued(self.deployment.digest, self.version, index, self.plan[index], table)
+        as_table = self._written(index, table)
         # The law with the table's number: one field more than what is ready.
         as_law = ready[:-1] + b', "table": %d}' % table
-        as_table = json.dumps(issued.document(self.deployment.built)).encode()
-        return min(as_law, as_table, key=len)
+        return min(as_law, as_table, key=len) if ready else as_table
+
+    def public(self, index: int) -> bytes:
+        """Return an assignment as anybody may see it: the law, and nobody's table."""
+        return self.ready[index] or self._written(index, None)
+
+    def _written(self, index: int, table: int | None) -> bytes:
+        issued = Issued(self.deployment.digest, self.version, index, self.plan[index], table)
+        return json.dumps(issued.document(self.deployment.built)).encode()
 
 
 def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
     """Make a stored plan ready to be served."""
     plan = plan_from(stored.assignments, deployment.shape)
     digest, built = deployment.digest, deployment.built
-    parts = [Issued(digest, stored.version, i, one).document(built) for i, one in enumerate(plan)]
+
+    def ready(index: int, one: Assignment) -> bytes:
+        if one.law is not None and one.law.weights.size >= _cells(one.law):
+            return b""
+        return json.dumps(Issued(digest, stored.version, index, one).document(built)).encode()
+
     whole = {
         "deployment": digest,
         "version": stored.version,
@@ -104,8 +117,10 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
             else {"report_bytes": report_bytes(stored, plan, deployment)}
         ),
         "assignments": [
-            {"share": one.share} | _tables(plan, i) | {"questions": part["questions"]}
-            for i, (one, part) in enumerate(zip(plan, parts, strict=True))
+            {"share": one.share}
+            | _tables(plan, i)
+            | {"questions": [built.question_document(asked) for asked in one.questions]}
+            for i, one in enumerate(plan)
         ],
     }
     cumulated = itertools.accumulate(one.share for one in plan)
@@ -116,10 +131,15 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
         alphabets=alphabets(plan, deployment),
         bounds=tuple(int(share * 2**64) for share in cumulated),
         tables=tuple(0 if one.law is None else one.law.count for one in plan),
-        ready=tuple(json.dumps(part).encode() for part in parts),
+        ready=tuple(ready(i, one) for i, one in enumerate(plan)),
         whole=json.dumps(whole).encode(),
         deployment=deployment,
     )
+
+
+def _cells(law: TableLaw) -> int:
+    """Return how many actions a user's table has on the wire; none is longer than a weight."""
+    return law.shape.states * (1 if law.stationary else law.shape.horizon)
 
 
 def report_bytes(stored: StoredPlan, plan: Plan, deployment: Deployment) -> int:

@@ -86,7 +86,7 @@ class Routes:
             found = await asyncio.to_thread(self._expired, version)
         if found is None or not 0 <= index < len(found.ready):
             return problem(404, "not-found", "no such assignment")
-        return json_response(found.ready[index], cache=_FOR_EVER)
+        return json_response(found.public(index), cache=_FOR_EVER)
 
     def _expired(self, version: int) -> Edition:
         """Return a version that is no longer open; built in a thread, one at a time."""

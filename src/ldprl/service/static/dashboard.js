@@ -16,7 +16,7 @@ let latest = null;
 
 function show(data) {
   latest = data;
-  if (views?.digest !== data.deployment.digest) views = build(data.deployment);
+  if (views?.digest !== data.deployment.digest) views = build(data);
   showCounts(data);
   showCertificate(data.certificate, data.deployment.reward);
   byId("history-card").hidden = data.history.length < 2;
@@ -24,15 +24,18 @@ function show(data) {
   views.history.update(data.history);
   // Bits of the return tell which actions lead, and nothing about a model.
   const hasModel = data.progress !== null;
-  for (const id of ["settled-card", "value-card", "model-card", "policy-words"]) byId(id).hidden = !hasModel;
+  for (const id of ["settled-card", "value-card", "model-card", "policy-words"]) {
+    byId(id).hidden = !hasModel;
+  }
+  byId("policy-card").hidden = data.policy === null;
   if (hasModel) showProgress(data);
-  views.policy.update(data);
+  views.policy?.update(data);
   if (hasModel) showModel();
   showRefusals(data.refusals);
   byId("content").hidden = false;
 }
 
-function build(deployment) {
+function build({ deployment, policy, rewards }) {
   const { title, name, digest, reward, epsilon, delta, mechanism, learner } = deployment;
   document.title = title || name;
   say(byId("title"), title || name);
@@ -44,14 +47,15 @@ function build(deployment) {
   say(byId("digest"), digest);
   const parts = {
     digest,
-    policy: policyView(deployment),
-    model: modelView(deployment),
+    // No view where the service sends nothing to show.
+    policy: policy && policyView(deployment),
+    model: rewards && modelView(deployment),
     history: historyView(deployment),
     epoch: shareBar(),
     settled: shareBar(),
   };
-  byId("policy").replaceChildren(parts.policy.node);
-  byId("model").replaceChildren(parts.model.node);
+  if (policy) byId("policy").replaceChildren(parts.policy.node);
+  if (rewards) byId("model").replaceChildren(parts.model.node);
   byId("history").replaceChildren(parts.history.node);
   byId("epoch-bar").replaceChildren(parts.epoch.node);
   byId("settled-bar").replaceChildren(parts.settled.node);
