@@ -13,6 +13,7 @@ from ldprl.learning.ldp_ts import LDPTS
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.influence import Answered, exposure
 from ldprl.service.learners import learner_of
+from ldprl.service.learning import learning_of_effects, learning_of_model
 from ldprl.service.progress import DRAWS, Progress, progress, users_until_settled
 from ldprl.shape import FloatArray, Shape
 from ldprl.statistics import Statistics
@@ -92,6 +93,13 @@ def _model(
         "sureness": _rounded(seen.sureness),
         "visited": _rounded(seen.visited),
         "progress": _progress(statistics, seen),
+        "learning": learning_of_model(
+            deployment.shape,
+            seen.visited[0],
+            _told(deployment.shape, plan),
+            belief,
+            np.random.default_rng(0),
+        ),
         "rewards": {
             "mean": _rounded(belief.rewards),
             "error": _rounded(belief.reward_spread),
@@ -115,8 +123,10 @@ def _effects(deployment: Deployment, statistics: Statistics) -> dict[str, Any]:
     """Return what bits of the return say: which actions lead, and nothing about a model."""
     best = learner_of(deployment).best_policy(statistics, np.random.default_rng(0))
     unknown = ("sureness", "visited", "progress", "rewards", "transitions", "influence")
+    assert statistics.effects is not None
+    learning = learning_of_effects(statistics.effects)
     known = best.tolist() if _fits(deployment.shape) else None
-    return {"best": known, **dict.fromkeys(unknown)}
+    return {"best": known, "learning": learning, **dict.fromkeys(unknown)}
 
 
 def _fits(shape: Shape) -> bool:

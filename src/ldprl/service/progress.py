@@ -61,7 +61,7 @@ def progress(statistics: Statistics, belief: Belief, rng: np.random.Generator) -
     agreeing = np.zeros(best.shape)
     values, losses = np.empty(DRAWS), np.empty(DRAWS)
     for draw in range(DRAWS):
-        rewards, moves = _model(belief, rng)
+        rewards, moves = draw_model(belief, rng)
         value, optimal, near = _compare(shape, best, rewards, moves)
         agreeing += near
         values[draw] = visited[0] @ value
@@ -89,7 +89,7 @@ def users_until_settled(users: int, seen: Progress) -> int | None:
     return int(users * (factor - 1))
 
 
-def _model(belief: Belief, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def draw_model(belief: Belief, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Draw rewards and transitions around their means, kept within [0, 1] and made to sum to 1."""
     rewards = belief.rewards + belief.reward_spread * rng.standard_normal(belief.rewards.shape)
     moves = belief.moves + belief.move_spread * rng.standard_normal(belief.moves.shape)

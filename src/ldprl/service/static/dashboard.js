@@ -78,10 +78,11 @@ function stored({ report_window_hours: hours }) {
   );
 }
 
-function showCounts({ users, version, planned_at: from, next_plan_at: to, paused, contradictions }) {
+function showCounts({ users, version, planned_at: from, next_plan_at: to, paused, contradictions, learning }) {
   say(byId("users"), count(users));
   const wrong = contradictions.length > 0 && `Reports contradict what is stated: ${contradictions.join("; ")}`;
-  const state = paused ? "Paused: no reports are taken" : wrong || "each reported once";
+  const nothing = users > 0 && !learning.significant && "nothing learnt yet: it may be noise alone";
+  const state = paused ? "Paused: no reports are taken" : wrong || nothing || "each reported once";
   say(byId("paused"), state);
   byId("paused").className = paused || wrong ? "bad" : "soft";
   say(byId("version"), `${version}`);
