@@ -19,6 +19,7 @@ from fractions import Fraction
 import numpy as np
 
 from ldprl.accounting.loss import LEAST_DELTA, LossDistribution, LossPair, compose
+from ldprl.bisection import bisect
 from ldprl.errors import InputError, positive, probability
 
 _GRID_BITS = 18
@@ -131,14 +132,8 @@ def _inverse(losses: LossDistribution, delta: float) -> float:
         return math.inf
     if losses.delta(0.0) <= delta:
         return 0.0
-    low, high = 0.0, float(losses.losses[-1])
-    while high - low > 1e-6 * high:
-        middle = (low + high) / 2
-        if losses.delta(middle) <= delta:
-            high = middle
-        else:
-            low = middle
-    return high
+    most = float(losses.losses[-1])
+    return bisect(lambda epsilon: losses.delta(epsilon) <= delta, 0.0, most, relative=1e-6)[1]
 
 
 def _exact(field: str, value: Number) -> Fraction:

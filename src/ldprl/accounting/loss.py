@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldprl.bisection import bisect
 from ldprl.shape import FloatArray
 
 _GRID_POINTS = 2**14
@@ -190,10 +191,4 @@ def least_noise(
     low = high / 1.5
     while delta_of(low) <= delta:
         low, high = low / 1.5, low
-    while high - low > tolerance * high:
-        middle = (low + high) / 2
-        if delta_of(middle) <= delta:
-            high = middle
-        else:
-            low = middle
-    return high
+    return bisect(lambda scale: delta_of(scale) <= delta, low, high, relative=tolerance)[1]

@@ -31,6 +31,7 @@ from functools import cached_property
 import numpy as np
 
 from ldprl.accounting.loss import LossDistribution, LossPair, compose
+from ldprl.bisection import bisect
 from ldprl.errors import InputError, probability, real
 
 _POINTS = 2**16
@@ -83,13 +84,7 @@ class PrivacyProfile:
         low, high = 0.0, min(self.pure, 1.0)
         while self.delta(high) > delta:
             low, high = high, min(self.pure, 2 * high)
-        while high - low > 1e-9 * high:
-            middle = (low + high) / 2
-            if self.delta(middle) <= delta:
-                high = middle
-            else:
-                low = middle
-        return high
+        return bisect(lambda epsilon: self.delta(epsilon) <= delta, low, high, relative=1e-9)[1]
 
     @cached_property
     def upper(self) -> list[LossDistribution]:

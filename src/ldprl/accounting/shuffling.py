@@ -33,6 +33,7 @@ import numpy as np
 
 from ldprl.accounting.blanket import MOST_LOCAL_EPSILON, Blanket, clones
 from ldprl.accounting.loss import LossPair
+from ldprl.bisection import bisect
 from ldprl.errors import InputError, positive, probability, whole_number
 from ldprl.shape import FloatArray
 
@@ -103,10 +104,7 @@ def largest_local_epsilon(
     low, high = epsilon * (1 - _TOLERANCE), MOST_LOCAL_EPSILON
     if epsilon >= high:
         raise InputError("central_epsilon", epsilon, f"less than {high:g}")
-    while high - low > _TOLERANCE * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if fails(middle) else (middle, high)
-    return low
+    return bisect(fails, low, high, relative=_TOLERANCE)[0]
 
 
 def smallest_crowd(blankets: Sequence[Blanket], epsilon: float, delta: float) -> int:
@@ -175,10 +173,7 @@ def _crowd(crowd: int) -> int:
 
 def _least(holds: Callable[[float], bool], low: float, high: float) -> float:
     """Return the least number in (low, high] for which ``holds`` is true, rounded up."""
-    while high - low > _TOLERANCE * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return bisect(holds, low, high, relative=_TOLERANCE)[1]
 
 
 def _law(blanket: Blanket, odds: float) -> tuple[FloatArray, FloatArray]:
@@ -248,15 +243,12 @@ def _expected_excess(values: FloatArray, mass: FloatArray, crowd: int) -> float:
 def _saddle(values: FloatArray, mass: FloatArray, crowd: int) -> float:
     """Return θ > 0 where E[e^{θS}]/θ² is least, nearly: n·E[X e^{θX}]·θ = 2·E[e^{θX}]."""
 
-    def before(tilt: float) -> bool:
+    def behind(tilt: float) -> bool:
         raised = mass * np.exp(tilt * values)
         whole = 1 - float(mass.sum()) + float(raised.sum())
-        return crowd * tilt * float(raised @ values) < 2 * whole
+        return crowd * tilt * float(raised @ values) >= 2 * whole
 
     low, high = 0.0, 1.0
-    while before(high):
+    while not behind(high):
         low, high = high, 2 * high
-    while high - low > 1e-3 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if before(middle) else (low, middle)
-    return high
+    return bisect(behind, low, high, relative=1e-3)[1]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ldprl.bisection import bisect
 from ldprl.bounds.alternatives import Alternative, Instance, Row, hardest_by_row
 from ldprl.errors import InputError, positive, real
 from ldprl.mdp.tabular import TabularMDP
@@ -145,12 +146,12 @@ def _certified(
     for slack in _SLACKS:
         lower = np.maximum(prices - slack, 0.0)
         paid = np.tensordot(lower, masks, axes=1)
-        low, high = 0.0, 2.0
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            fits = instance.most(middle * paid - instance.gaps) <= 0
-            low, high = (middle, high) if fits else (low, middle)
-        best = max(best, low * float(lower @ needed))
+
+        def too_much(scale: float, paid: FloatArray = paid) -> bool:
+            return instance.most(scale * paid - instance.gaps) > 0
+
+        scale = bisect(too_much, 0.0, 2.0, halvings=_HALVINGS)[0]
+        best = max(best, scale * float(lower @ needed))
     return best
 
 

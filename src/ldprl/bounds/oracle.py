@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ldprl.bisection import bisect
 from ldprl.bounds.alternatives import Alternative, Instance, Row
 from ldprl.bounds.pair import cost_per_visit
 from ldprl.errors import InputError
@@ -86,13 +87,11 @@ def _users(law: RowLaw, variance: float, drift: float, threshold: float) -> floa
     from ldprl.learning.planners.confidence import boundary, mixture_rates
 
     rates, reach = mixture_rates(law), max(law.up[0], law.down[0])
+
+    def exceeds(users: float) -> bool:
+        return boundary(users * variance, reach, law.tail, threshold, rates) <= users * drift
+
     low, high = 0.0, 1.0
-    while boundary(high * variance, reach, law.tail, threshold, rates) > high * drift:
+    while not exceeds(high):
         low, high = high, 2 * high
-    for _ in range(40):
-        middle = (low + high) / 2
-        if boundary(middle * variance, reach, law.tail, threshold, rates) > middle * drift:
-            low = middle
-        else:
-            high = middle
-    return high
+    return bisect(exceeds, low, high, halvings=40)[1]

@@ -12,6 +12,7 @@ from operator import itemgetter
 
 import numpy as np
 
+from ldprl.bisection import bisect
 from ldprl.bounds.alternatives import Alternative, Instance, Row, hardest_by_row
 from ldprl.bounds.information import binary_kl
 from ldprl.errors import InputError, positive, probability, whole_number
@@ -83,10 +84,9 @@ class WorldPair:
         x/(cb) here, and at least 1 − x/(η − λb) there, for 0 < b < η/λ.
         """
         episodes = whole_number("episodes", episodes, 1)
-        low, high = 0.0, episodes * self.lift
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            x, visits = middle / episodes, middle / self.cost
+
+        def is_excluded(regret: float) -> bool:
+            x, visits = regret / episodes, regret / self.cost
             pairs = [
                 (
                     x / (self.cost * self.visited),
@@ -96,11 +96,9 @@ class WorldPair:
             for part in _THRESHOLDS:
                 most = part * self.lift / self.slope
                 pairs.append((x / (self.cost * most), 1 - x / (self.lift * (1 - part))))
-            if any(rare < common and excluded(rare, common, visits) for rare, common in pairs):
-                low = middle
-            else:
-                high = middle
-        return low
+            return any(rare < common and excluded(rare, common, visits) for rare, common in pairs)
+
+        return _bisect(is_excluded, episodes * self.lift)
 
 
 def pair_of(instance: Instance, alternative: Alternative) -> WorldPair:
@@ -198,8 +196,4 @@ def _stopped(
 
 def _bisect(holds: Callable[[float], bool], most: float) -> float:
     """Return the largest number up to ``most`` of which ``holds`` is true, from below."""
-    low, high = 0.0, float(most)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+    return bisect(lambda number: not holds(number), 0.0, float(most), halvings=_HALVINGS)[0]

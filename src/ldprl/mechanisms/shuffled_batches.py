@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldprl.assignment import Assignment
+from ldprl.bisection import bisect
 from ldprl.errors import InputError, positive, probability
 from ldprl.mechanisms.error_laws import ErrorLaws, additive_error_laws
 from ldprl.mechanisms.layout import Layout
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from ldprl.mechanisms.sampling import RandomSource
     from ldprl.mechanisms.trajectory import Trajectory
     from ldprl.simulation.world import Totals
-
-_BISECTIONS = 60
 
 
 class ShuffledBatches(Mechanism):
@@ -70,13 +69,10 @@ class ShuffledBatches(Mechanism):
 
     def coin(self, users: int) -> float:
         """Return p for a batch of ``users``: the least that gives every one of them (ε, δ)."""
-        low, high = 0.0, self._alone.coin
-        if not self._hides(users, high):
-            return high
-        for _ in range(_BISECTIONS):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self._hides(users, middle) else (middle, high)
-        return high
+        most = self._alone.coin
+        if not self._hides(users, most):
+            return most
+        return bisect(lambda coin: self._hides(users, coin), 0.0, most, halvings=60)[1]
 
     def local(self, users: int) -> Shuffle:
         """Return the randomizer that each of the ``users`` of a batch runs."""

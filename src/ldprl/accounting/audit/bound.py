@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from ldprl.accounting.loss import LossDistribution
+from ldprl.bisection import bisect
 from ldprl.shape import FloatArray
 
 FAILURE = 1e-6
@@ -54,16 +55,10 @@ class LeastEpsilon:
 
     def of_losses(self, losses: LossDistribution) -> float:
         """Return the ε at which δ(ε) falls to the claimed δ."""
-        low, high = 0.0, float(losses.losses.max(initial=0.0))
-        if losses.delta(low) <= self.delta:
+        if losses.delta(0.0) <= self.delta:
             return 0.0
-        while high - low > 1e-6 * high:
-            middle = (low + high) / 2
-            if losses.delta(middle) > self.delta:
-                low = middle
-            else:
-                high = middle
-        return low
+        most = float(losses.losses.max(initial=0.0))
+        return bisect(lambda at: losses.delta(at) <= self.delta, 0.0, most, relative=1e-6)[0]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
 from ldprl.accounting.shuffling import largest_local_epsilon
+from ldprl.bisection import bisect
 from ldprl.bounds import changed_bits, shuffle_regret_rate, shuffle_user_guarantee
 from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell
@@ -147,13 +148,11 @@ def paper_bound(shape: Shape, episodes: int, epsilon: float) -> float | None:
             return False
         return found.epsilon <= epsilon
 
-    low, high = 0.0, 1 - 1e-9
-    if not enough(high):
+    most = 1 - 1e-9
+    if not enough(most):
         return None
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    local = bits * math.log(2 / high - 1)
+    coin = bisect(enough, 0.0, most, halvings=60)[1]
+    local = bits * math.log(2 / coin - 1)
     return shuffle_regret_rate(shape.states, shape.actions, shape.horizon, episodes, local)
 
 
