@@ -22,7 +22,8 @@ from ldprl.statistics import Statistics
 _QUESTIONS = 4
 _CURIOSITY = 0.1
 _LEAST_WEIGHT = 1e-3
-_EXPLORED = 30.0
+_EXPLORED = 10.0
+_UNKNOWN = 4.0
 _LEAST_PRICE = 0.01
 
 
@@ -156,26 +157,32 @@ def known_reports(statistics: Statistics) -> FloatArray:
 
 
 def exploring_share(
-    statistics: Statistics, needs: FloatArray, policy: Policy, greedy: Policy
+    mechanism: Mechanism,
+    statistics: Statistics,
+    needs: FloatArray,
+    policy: Policy,
+    greedy: Policy,
+    shares: FloatArray,
 ) -> float:
-    """Return the share of users who may play ``policy`` to learn: 1, or 30·(n + 1)/users if less.
+    """Return the share of users who may play ``policy`` to learn: 1, or 10·X/users if less.
 
-    n is what is known of the rows that ``policy`` tries and ``greedy`` does not, weighed by need.
-    While little is known all may explore. Later a plan that serves 1% more users adds at most 30%
-    to what is known: a whole batch of users must not pay for one more look.
+    X users of ``policy`` would tell as much as is known of the rows that it tries and ``greedy``
+    does not: with o of them in a state, a report adds o² to what is known of its row.
     """
-    shape = statistics.shape
-    if statistics.users == 0 or np.array_equal(policy, greedy):
+    shape, laws = statistics.shape, mechanism.row_laws
+    noise = np.array([laws.rewards.outside[0], laws.transitions.outside[0]])
+    known = known_reports(statistics)
+    wanted = told = 0.0
+    for h, s in np.argwhere(policy != greedy):
+        row = (slice(None), shape.model_of(h), s, policy[h, s])
+        # A last step of its own has no transitions to ask about.
+        kinds = 2 if shape.model_of(h) < shape.transition_models else 1
+        need = needs[row][:kinds]
+        wanted += need.sum()
+        told += (need * shares[h, s] ** 2 / (known[row] + _UNKNOWN * noise)[:kinds]).sum()
+    if statistics.users == 0 or told <= 0:
         return 1.0
-    states = np.arange(shape.states)
-    tried = np.zeros(needs.shape[1:], dtype=bool)
-    for h in range(shape.horizon):
-        differs = policy[h] != greedy[h]
-        tried[shape.model_of(h), states[differs], policy[h][differs]] = True
-    wanted = needs * tried
-    total = wanted.sum()
-    known = (wanted * known_reports(statistics)).sum() / total if total > 0 else 0.0
-    return float(min(1.0, _EXPLORED * (known + 1) / statistics.users))
+    return float(min(1.0, _EXPLORED * wanted / (told * statistics.users)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,7 +366,7 @@ def evi_plan(learner: LDPEVI, statistics: Statistics, model: Plausible) -> Plan:
     width = model.reward_high - model.reward_low
     shares = expected_shares(statistics, optimistic, model.moves)
     needs = row_needs(statistics, optimistic, shares, width, extra)
-    part = exploring_share(statistics, needs, optimistic, greedy)
+    part = exploring_share(mechanism, statistics, needs, optimistic, greedy, shares)
     given = mechanism, statistics, needs
     if part == 1:
         return with_questions(*given, optimistic, greedy, shares, model.moves, part)
@@ -382,5 +389,6 @@ def serve(
         width[h] = (shape.horizon - 1 - h) * belief.move_spread[shape.model_of(h)].max(axis=-1)
     shares = expected_shares(statistics, policy, belief.moves)
     needs = row_needs(statistics, policy, shares, belief.reward_spread, width)
-    part = share * exploring_share(statistics, needs, policy, greedy) if limited else share
+    most = exploring_share(mechanism, statistics, needs, policy, greedy, shares)
+    part = min(share, most) if limited else share
     return with_questions(mechanism, statistics, needs, policy, greedy, shares, belief.moves, part)

@@ -144,7 +144,6 @@ class LDPEVI(CompiledLearner):
             greedy_values=values_for(shape),
             optimistic=np.zeros(places, dtype=np.int64),
             greedy=np.zeros(places, dtype=np.int64),
-            tried=np.zeros(shape.cells, dtype=np.int64),
             asker=asker_for(self.mechanism),
             guard=guard_for(self.mechanism, self.failure_probability),
             thrifty=self._thrifty,

@@ -99,7 +99,6 @@ class LDPTS(CompiledLearner):
             greedy=np.zeros(places, dtype=np.int64),
             drawn=np.zeros((self.draws, places), dtype=np.int64),
             counts=np.zeros(self.draws, dtype=np.int64),
-            tried=np.zeros(sizes.cells, dtype=np.int64),
             asker=asker_for(self.mechanism),
             lanes=np.zeros((4, LANES), dtype=np.uint64),
             words=np.zeros(normals, dtype=np.uint64),

@@ -89,7 +89,6 @@ class LDPEVIPlanner(NamedTuple):
     greedy_values: FloatArray
     optimistic: IntArray
     greedy: IntArray
-    tried: IntArray
     asker: Asker
     guard: Guard
     thrifty: bool
@@ -118,10 +117,7 @@ class LDPEVIPlanner(NamedTuple):
             find_needs(sizes, found, self.order, values, policy, asker.shares, asker.needs)
             part = left
             if turn == 0 and self.limited:
-                part = exploring_share(
-                    sizes, asker.needs, reports, move_reports, sums.users[0], policy, greedy,
-                    self.tried,
-                )  # fmt: skip
+                part = exploring_share(asker, reports, move_reports, sums.users[0], policy, greedy)
             left -= part
             if turn == 0 and part < 1 and self.thrifty:
                 price_ways(

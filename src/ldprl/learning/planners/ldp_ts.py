@@ -23,9 +23,10 @@ from ldprl.learning.planners.questions import (
 )
 from ldprl.shape import Array, BoolArray, FloatArray, IntArray
 
-_SPREAD_SCALE = 0.7
-"""Draws scatter by this share of the belief's standard deviation. Chosen by regret on 2×2×2 draws:
-half of the exploring for little more risk of missing the best action."""
+_WIDE = 2.0
+"""The first draw of a plan scatters by twice the belief's standard deviation, the others by one. On
+a bandit with means 0.5 and 0.4 (ε = 1, 10⁶ users, seeds from 1000 on) 1 run in 200 stays with the
+wrong arm if none is wide, and none if one is."""
 _PRIOR_PRECISION = 4.0
 """1/variance: a mean reward or a probability is 1/2 ± 1/2 before anything is known."""
 
@@ -51,7 +52,6 @@ class LDPTSPlanner(NamedTuple):
     greedy: IntArray
     drawn: IntArray
     counts: IntArray
-    tried: IntArray
     asker: Asker
     lanes: Array
     words: Array
@@ -92,11 +92,8 @@ class LDPTSPlanner(NamedTuple):
             find_needs(sizes, belief.reward_spread, self.widest, policy, asker.shares, asker.needs)
             part = left
             if i < draws:
-                part = exploring_share(
-                    sizes, asker.needs, reports, move_reports, sums.users[0], policy, greedy,
-                    self.tried,
-                )  # fmt: skip
-                part *= counts[i] / draws
+                part = exploring_share(asker, reports, move_reports, sums.users[0], policy, greedy)
+                part = min(part, counts[i] / draws)
             left -= part
             value_questions(asker, reports, move_reports, policy)
             hand_out(
@@ -213,17 +210,14 @@ def draw_policies(
     sizes: Sizes, belief: Belief, possible: BoolArray, normals: FloatArray, rewards: FloatArray,
     moves: FloatArray, values: FloatArray, drawn: IntArray, counts: IntArray,
 ) -> None:  # fmt: skip
-    """Draw models around the means and find their policies; equal policies are counted once.
-
-    Rewards are drawn upwards only: below their mean they would keep doubting what is known to be
-    good (optimistic Thompson sampling, May et al. 2012).
-    """
+    """Draw models around the means and find their policies; equal policies are counted once."""
     means, spreads = belief.rewards, belief.reward_spread
     move_means, move_spreads = belief.moves, belief.move_spread
     states, at = sizes.states, 0
     for i in range(counts.size):
+        scale = _WIDE if i == 0 else 1.0
         for cell in range(rewards.size):
-            lift = _SPREAD_SCALE * spreads[cell] * max(normals[at], 0.0)
+            lift = scale * spreads[cell] * normals[at]
             # What is known may lie outside: an action that is not admissible.
             known = spreads[cell] == 0
             rewards[cell] = means[cell] if known else min(max(means[cell] + lift, 0.0), 1.0)
@@ -231,7 +225,7 @@ def draw_policies(
         for cell in range(moves.shape[0]):
             row, mean, spread = moves[cell], move_means[cell], move_spreads[cell]
             for s in range(states):
-                row[s] = mean[s] + _SPREAD_SCALE * spread[s] * normals[at + s]
+                row[s] = mean[s] + scale * spread[s] * normals[at + s]
             at += states
             to_distribution(row)
             if possible.shape[0] > 0:
