@@ -78,7 +78,8 @@ def drifts(mdp: TabularMDP, mechanism: ReturnBits, told: Assignment, users: int)
         effect = np.einsum("jt,jat->ja", there[h], ahead - value[:, None])
         part = told.law.part_of_step[h]
         result[part, h * width : (h + 1) * width] = law * effect
-    scale = question.weights[0] / float(mechanism.spread(question.what.expected / UNIT))
+    weight = float(question.weights[0])
+    scale = weight / float(mechanism.spread(question.what.expected / UNIT))
     return users * scale * result
 
 
