@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,20 @@ from ldprl.learning.private_ucb_vi import PrivateUCBVI
 from ldprl.learning.pucb import PUCB
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.shape import Shape
+from ldprl.shape import FloatArray, Policy, Shape
+from ldprl.statistics import Statistics
 from tests.learning.cases import NAMES, PAPERS, SHAPES, mechanism, sums_like
-from tests.learning.optimists import OPTIMISTS
+from tests.learning.optimists import ldp_obi, ucb_vi
+from tests.learning.rivals import dp_ucbvi, private_ucb_vi, pucb
 
+OPTIMISTS: dict[type[Any], Callable[[Any, Statistics], tuple[Policy, FloatArray]]] = {
+    LDPOBI: ldp_obi,
+    UCBVI: ucb_vi,
+    UCBVIBernstein: ucb_vi,
+    PrivateUCBVI: private_ucb_vi,
+    DPUCBVI: dp_ucbvi,
+    PUCB: pucb,
+}
 PRIVATE: list[Any] = [LDPOBI, PrivateUCBVI, DPUCBVI]
 
 
