@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
 
+from ldprl.catalogue import build
 from ldprl.errors import InputError
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
@@ -191,6 +193,41 @@ def test_bad_input_is_refused(field: str, change: dict[str, Any]) -> None:
     usual: dict[str, Any] = {"mechanism": NoPrivacy(SHAPE), "episodes": 10}
     with pytest.raises(InputError, match="^" + field.replace(".", r"\.")):
         simulate(problem(), PSRL(), **(usual | change))
+
+
+def most_memory(learner: str, mechanism: str, users: int, **how: Any) -> int:
+    """Return the bytes that a run takes at most, without what is compiled and kept."""
+    mdp = problem()
+    pair = build(learner, mechanism, mdp.shape, episodes=users, epsilon=2.0)
+    simulate(mdp, *pair, 100)
+    tracemalloc.start()
+    simulate(mdp, *pair, users, replan="growth:0.1", **how)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most
+
+
+@pytest.mark.parametrize(
+    ("learner", "mechanism"),
+    [
+        ("ldp-obi", "laplace"),
+        ("ldp-evi", "subset-selection"),
+        ("ldp-ts", "subset-selection"),
+        ("ldp-returns", "return-bits"),
+    ],
+)
+def test_memory_does_not_grow_with_the_number_of_users(learner: str, mechanism: str) -> None:
+    """A byte for each user would be seen: the mutant keeps one."""
+    few, many = 10**3, 10**6
+    least = most_memory(learner, mechanism, few)
+    assert most_memory(learner, mechanism, many) < least + 100_000
+    if learner == "ldp-obi":
+        kept: list[bytes] = []
+
+        def keep(run: int, users: int) -> None:
+            kept.append(bytes(users - sum(map(len, kept))))
+
+        assert most_memory(learner, mechanism, many, progress=keep) > least + 100_000
 
 
 def test_printing_a_simulation_takes_three_lines() -> None:
