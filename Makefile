@@ -34,10 +34,12 @@ bench: export OPENBLAS_NUM_THREADS = 1
 bench: $(READY)
 	$(BIN)/python -m benchmarks $(MARKDOWN:%=--markdown %)
 
-# The site of the pages, to read in a browser: site/index.html.
+# The site of the pages, to read in a browser: site/index.html; checked for dead links, spelling and
+# what keeps people from reading it.
 docs: export NO_MKDOCS_2_WARNING = 1
 docs: $(READY)
 	$(BIN)/mkdocs build --strict
+	$(BIN)/python docs/tools/check_site.py
 
 docs-images: $(READY)
 	$(BIN)/python docs/tools/draw.py

@@ -13,15 +13,18 @@ from matplotlib.figure import Figure
 
 sys.path.insert(0, str(Path(__file__).parent))
 from diagrams import assignment, data_flow, loop
-from plots import crowd, noise, regret
+from plots import crowd, noise, regret, start
+from problems import PICTURES as PROBLEMS
 
 PICTURES: dict[str, Callable[[], Figure]] = {
     "loop": loop,
     "crowd": crowd,
     "noise": noise,
     "regret": regret,
+    "start": start,
     "assignment": assignment,
     "data-flow": data_flow,
+    **PROBLEMS,
 }
 # Letters as outlines and fixed ids: the same file on every machine with the same matplotlib.
 STYLE: dict[Any, Any] = {

@@ -91,3 +91,16 @@ def regret() -> Figure:
     total.set_title("… so regret flattens", fontsize=10)
     each.legend(frameon=False)
     return figure
+
+
+def start() -> Figure:
+    """Draw the plot of the page ``start.md``, from the same lines."""
+    mdp = riverswim(states=3, horizon=4)
+    mechanism = SubsetSelection(mdp.shape, epsilon=2.0)
+    result = simulate(mdp, LDPEVI(mechanism), mechanism, 10**6, runs=2, replan="growth:0.1")
+    figure = Figure(figsize=(5, 3.4), layout="constrained")
+    axes = figure.subplots()
+    for curve in result.curves:
+        axes.plot(result.checkpoints, curve, color="teal")
+    axes.set(xlabel="users", ylabel="regret", title="ε = 2")
+    return figure

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -126,6 +129,51 @@ def test_nothing_is_fetched_from_elsewhere(site: Site) -> None:
 def test_the_reference_is_filled_in(site: Site) -> None:
     shown = site.pages[site.folder / "reference" / "simulation.html"].ids
     assert "ldprl.simulation.engine.simulate" in shown
+
+
+def test_everybody_can_read_it(site: Site, checker: ModuleType) -> None:
+    assert checker.check(site.folder) == []
+
+
+@pytest.fixture(scope="module")
+def checker() -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(DOCS / "tools")
+        yield importlib.import_module("check_site")
+
+
+GOOD = (
+    '<html lang="en"><title>T</title><h1 id="top">A</h1><h2>B</h2><img src="a" alt="words">'
+    '<label for="x">Name</label><input id="x"><a href="#top">up</a></html>'
+)
+
+
+@pytest.mark.parametrize(
+    ("instead", "of", "fault"),
+    [
+        ("", ' lang="en"', "no language"),
+        ("", "T<", "no title"),
+        ('alt=""', 'alt="words"', "picture a has no text"),
+        ("", ' for="x"', "control x has no name"),
+        ("><", ">up<", "link to #top has no words"),
+        ("h3>", "h2>", "a level of headings is left out: (1, 3)"),
+        ("h1>", "h2>", "first headings: 2"),
+    ],
+)
+def test_what_keeps_people_from_reading_is_noticed(
+    checker: ModuleType, instead: str, of: str, fault: str
+) -> None:
+    assert checker.faults_of(checker.Page(GOOD)) == []
+    bad = GOOD.replace(of, instead if of != "T<" else "<")
+    (found,) = checker.faults_of(checker.Page(bad))
+    assert found.startswith(fault)
+
+
+def test_contrast_is_that_of_the_guideline(checker: ModuleType) -> None:
+    """Black has 21 and white 1; #767676 is the lightest grey for text."""
+    assert checker.contrast("#000000") == pytest.approx(21)
+    assert checker.contrast("#ffffff") == pytest.approx(1)
+    assert checker.contrast("#767676") == pytest.approx(4.54, abs=0.01)
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ class DPUCBVI(PrivateOptimist):
 
     name = "dp-ucbvi"
     title = "DP-UCBVI"
-    colour = "#e69f00"
+    colour = "#b37a00"
     promise = "regret bound in its own paper; optimism tested here"
     forecast_with = ("laplace",)
     summary = "DP-UCBVI of Qiao & Wang (2022): projected counts, Bernstein bonus; any mechanism"

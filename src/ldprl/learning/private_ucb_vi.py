@@ -65,7 +65,7 @@ class PrivateUCBVI(PrivateOptimist):
 
     name = "private-ucb-vi"
     title = "Private-UCB-VI"
-    colour = "#56b4e9"
+    colour = "#2f8fc9"
     promise = "regret bound in its own paper; optimism tested here"
     forecast_with = ("laplace",)
     summary = "Private-UCB-VI of Chowdhury & Zhou (2021), with any mechanism"

@@ -60,7 +60,7 @@ class UCBVIBernstein(UCBVI):
 
     name = "ucb-vi-bernstein"
     title = "UCB-VI (Bernstein)"
-    colour = "#b5b5b5"
+    colour = "#8f8f8f"
     summary = "UCB-VI of Azar et al. (2017) with the Bernstein bonus; not private"
 
     def _optimist(self, statistics: Statistics) -> Any:

@@ -38,7 +38,7 @@ class BoundedNoise(ApproximateNoise):
 
     name = "bounded-noise"
     title = "Bounded noise"
-    colour = "#d98200"
+    colour = "#c27400"
     deployable = True
     least_delta = 1e-9
     summary = "noise of bounded support on every counter; (ε, δ)"

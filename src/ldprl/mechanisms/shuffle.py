@@ -26,7 +26,7 @@ class Shuffle(BitMechanism):
 
     name = "shuffle"
     title = "Shuffle model"
-    colour = "#56b4e9"
+    colour = "#2f8fc9"
     summary = "the shuffle model's local bits (m bits a reward); pure ε before shuffling"
 
     def __init__(
