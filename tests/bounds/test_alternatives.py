@@ -50,7 +50,8 @@ def test_no_best_policy_visits_a_row_with_an_alternative() -> None:
             if regret(mdp, policy) < 1e-10:
                 visited = occupancy(mdp, policy)
                 for row in rows:
-                    assert visited[list(row.steps), row.state, row.action].sum() == 0
+                    # A policy that loses 10⁻¹⁰ may visit a row as often as that.
+                    assert visited[list(row.steps), row.state, row.action].sum() < 1e-8
 
 
 @pytest.mark.parametrize("horizon", [2, 3])

@@ -31,10 +31,15 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
 def test_the_factors_multiply_to_the_ratio(table: pa.Table) -> None:
     rows = table.to_pylist()
     assert len(rows) == 2 * len(limit.EPSILONS) * len(limit.PLAYERS)
+    contexts = limit.cells_in(SMALL, limit.worlds()[2])
+    assert {cell.learner for _, cell in contexts} == set(limit.PLAYERS) - {"ldp-returns"}
     for row in rows:
+        assert row["mean"] <= row["worst"]
+        if row["learner"] == "ldp-returns":
+            assert row["questions"] is row["widths"] is row["exploration"] is None
+            continue
         product = row["questions"] * row["widths"] * row["exploration"]
         assert product == pytest.approx(row["ratio"])
-        assert row["mean"] <= row["worst"]
     constant = instance_lower_bound(limit.worlds()[0].mdp, 0.5).at(SMALL.episodes)
     assert rows[0]["bound"] == pytest.approx(constant)
 
