@@ -76,9 +76,9 @@ def regret(
     structure: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE.json",
-            help="What is publicly known: admissible actions, successors, rewards, groups, an "
-            "incumbent.",
+            metavar="FILE",
+            help="JSON of what is publicly known: admissible actions, successors, rewards, groups, "
+            "an incumbent.",
         ),
     ] = None,
     until_certified: Annotated[
