@@ -38,6 +38,16 @@ def test_all_of_figure_one() -> None:
         )
         for epsilon in (EPSILONS if mechanism == "laplace" else (1.0,))
     ]
+    curves += [
+        curve(
+            final, learner=learner, mechanism="subset-selection", epsilon=level, constants="sound"
+        )
+        for learner, final in (("ldp-evi", 40.0), ("ldp-ts", 20.0))
+        for level in EPSILONS
+    ]
     found = regret.findings(table(curves))
-    assert "4.00, 4.00 and 4.00 times that of UCB-VI" in " ".join(found.sentences)
+    said = " ".join(found.sentences)
+    assert "4.00, 4.00 and 4.00 times that of UCB-VI" in said
+    assert "5.00, 5.00 and 5.00 times that of LDP-EVI and 10.0, 10.0 and 10.0 times" in said
+    assert "Recommended for this size is LDP-EVI with subset selection; from 7 states on" in said
     assert len(found.grids[0].rows) == len(curves)

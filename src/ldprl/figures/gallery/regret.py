@@ -106,7 +106,7 @@ def beyond_the_paper(curves: list[Curve]) -> str:
         parts.append(f"{numbers(ratios)} times that of {LEARNERS[learner][0]}")
     small = CATALOGUE.find(recommended(first_draw().mdp.shape))
     large = CATALOGUE.find(recommended(Shape(FEW_STATES + 1, 2, 2)))
-    mechanisms = [MECHANISMS[kind.usual_mechanism][0] for kind in (small, large)]
+    mechanisms = [MECHANISMS[kind.usual_mechanism][0].lower() for kind in (small, large)]
     return (
         f"Beyond the paper, with subset selection: at {at_epsilons([one.epsilon for one in known])}"
         f" LDP-OBI's regret is {listing(parts)}, for the same ε. Recommended for this size is"
