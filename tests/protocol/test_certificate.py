@@ -30,6 +30,14 @@ def test_it_is_part_of_the_document_and_so_of_the_digest() -> None:
     assert Deployment.from_toml(without).digest != found.digest
 
 
+def test_a_limit_of_the_loss_needs_an_incumbent() -> None:
+    limited = TOML | {"certificate": TOML["certificate"] | {"most_lost": "0.05"}}
+    assert Deployment.from_toml(limited).document["certificate"]["most_lost"] == "0.05"
+    alone = {key: value for key, value in limited.items() if key != "incumbent"}
+    with pytest.raises(InputError, match=r"^certificate.most_lost = '0.05': expected an incumbent"):
+        Deployment.from_toml(alone)
+
+
 def test_the_bit_has_the_whole_epsilon_and_no_more() -> None:
     found = Deployment.from_toml(TOML)
     threshold = int(found.document["randomizer"]["worth"]["threshold"])
@@ -46,6 +54,7 @@ def test_the_bit_has_the_whole_epsilon_and_no_more() -> None:
         ({"certificate": {"share": "lots", "confidence": 1}}, "certificate.share = 'lots'"),
         ({"certificate": {"share": 0.1}}, "certificate = "),
         ({"certificate": 0.1}, "certificate = "),
+        ({"certificate": TOML["certificate"] | {"most_lost": 2}}, "certificate.most_lost = '2'"),
         ({"mechanism": "laplace"}, "mechanism = 'laplace'"),
         ({"answers": 2}, "answers = 2"),
         ({"incumbent": [[0, 1]]}, "incumbent = "),

@@ -87,12 +87,14 @@ def log_evidence(
     return total
 
 
+@lru_cache
 def mean_interval(bits: Bits, failure: float) -> Interval:
     """Return an interval for the mean of the q_i that holds at all times, with 1 − ``failure``."""
     budget = np.array(-math.log(failure))
     return Interval(1 - float(_upper(bits.flipped, budget)), float(_upper(bits, budget)))
 
 
+@lru_cache
 def difference_interval(first: Bits, second: Bits, failure: float) -> Interval:
     """Return one for the mean of the first minus that of the second."""
     return Interval(-_largest(second, first, failure), _largest(first, second, failure))

@@ -55,7 +55,7 @@ def bands(thresholds: FloatArray, horizon: int, users: int, noise: float) -> lis
     """
     edges = np.linspace(0, horizon, thresholds.shape[1] + 1)
     density, above = thresholds
-    if users == 0:
+    if not density.any():
         survival = 1 - (edges[1:] + edges[:-1]) / (2 * horizon)
         low, high = 0.0, float(horizon)
     else:

@@ -185,13 +185,13 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
 
         ((question, oracle, _),) = self.parts(assignment)
         assert assignment.law is not None
-        assert isinstance(question.what, Return)
         # Told the other way round with probability 1 − p.
         flip = 1 - float(oracle.keep)
-        what = question.what
-        bounds = (what.low / UNIT, what.high / UNIT)
+        what, bounds, blocks = question.what, (0.0, float(self.shape.horizon)), 1
+        if isinstance(what, Return):
+            bounds, blocks = (what.low / UNIT, what.high / UNIT), max(what.scored, 1)
         answers, lost = live(mdp, assignment.law, bounds, flip, users, rng)
-        asked = answers[: max(what.scored, 1)]
+        asked = answers[:blocks]
         return np.concatenate([asked.ravel(), asked.sum(axis=-1).ravel()]), lost
 
 

@@ -27,32 +27,44 @@ class Certified:
         Which share of the users says what the policy was worth, instead of what the learner asks.
     confidence
         How likely the intervals are to hold, at all times at once.
+    most_lost
+        Which share of the incumbent's return users may lose by exploring; None without a limit.
     """
 
     share: str
     confidence: str
+    most_lost: str | None = None
 
-    def check(self, mechanism: Mechanism) -> None:
+    def check(self, mechanism: Mechanism, incumbent: Rows | None) -> None:
         """Refuse what cannot be certified."""
         if not 0 < float(self.share) <= _MOST:
             raise InputError("certificate.share", self.share, f"a number above 0, at most {_MOST}")
         if not 0 < float(self.confidence) < 1:
             raise InputError("certificate.confidence", self.confidence, "a number in (0, 1)")
+        if self.most_lost is not None:
+            if not 0 < float(self.most_lost) <= 1:
+                expected = "a number above 0, at most 1"
+                raise InputError("certificate.most_lost", self.most_lost, expected)
+            if incumbent is None:
+                expected = "an incumbent that it is a share of"
+                raise InputError("certificate.most_lost", self.most_lost, expected)
         if mechanism.answers > 1:
             raise InputError("answers", mechanism.answers, "1, with [certificate]")
 
     def document(self) -> dict[str, str]:
         """Return it as JSON, without floats."""
-        return {field: getattr(self, field) for field in _FIELDS}
+        limit = {} if self.most_lost is None else {"most_lost": self.most_lost}
+        return {field: getattr(self, field) for field in _FIELDS} | limit
 
     @classmethod
     def from_table(cls, table: object) -> Certified:
         """Read the table ``[certificate]`` of a file or a document."""
-        if not isinstance(table, Mapping) or set(table) != set(_FIELDS):
-            raise InputError("certificate", table, "a table of " + ", ".join(_FIELDS))
+        if not isinstance(table, Mapping) or set(table) - {"most_lost"} != set(_FIELDS):
+            expected = "a table of " + ", ".join(_FIELDS) + " and, if it is limited, most_lost"
+            raise InputError("certificate", table, expected)
         from ldprl.protocol.deployment import decimal_text
 
-        return cls(*(decimal_text(f"certificate.{field}", table[field]) for field in _FIELDS))
+        return cls(**{name: decimal_text(f"certificate.{name}", table[name]) for name in table})
 
 
 def read_incumbent(rows: object, shape: Shape) -> Rows:

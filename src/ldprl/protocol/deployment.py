@@ -101,7 +101,7 @@ class Deployment:
         chosen = {key: getattr(self.built, key) for key in self.built.options}
         object.__setattr__(self, "options", chosen)
         if self.certificate is not None:
-            self.certificate.check(self.built)
+            self.certificate.check(self.built, self.incumbent)
         if self.incumbent is not None:
             object.__setattr__(self, "incumbent", read_incumbent(self.incumbent, self.shape))
         if self.structure is not None and self.structure.shape != self.shape:

@@ -30,6 +30,7 @@ def terms_of(deployment: Deployment) -> Terms | None:
         float(certified.confidence),
         Scale(float(mechanism.oracle(Worth()).keep), deployment.shape.horizon),
         None if deployment.incumbent is None else np.array(deployment.incumbent),
+        None if certified.most_lost is None else float(certified.most_lost),
     )
 
 

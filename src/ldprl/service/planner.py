@@ -77,7 +77,9 @@ class Planner:
         if evidence is None:
             return plan
         best = functools.partial(self._learner.best_policy, statistics, rng)
-        return evidence.asked(plan, statistics.users, best)
+        users, ask = statistics.users, self._deployment.built.ask
+        batch = self._deployment.next_plan_at(users) - users
+        return evidence.asked(plan, users, best, batch, ask)
 
     def step(self) -> None:
         """Do what is due: publish a plan, forget ids that are no longer needed."""

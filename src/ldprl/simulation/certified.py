@@ -71,7 +71,8 @@ def certified_run(
         batch = min(schedule(state.users), episodes - state.users)
         sums = state.statistics
         plan = next_plan(learner, mechanism, sums, rng)
-        plan = state.evidence.asked(plan, state.users, partial(learner.best_policy, sums, rng))
+        best = partial(learner.best_policy, sums, rng)
+        plan = state.evidence.asked(plan, state.users, best, batch, mechanism.ask)
         state.evidence.note(state.users, plan)
         state.statistics += serve(
             mdp, mechanism, plan, batch, rng, state.recorder, world, state.evidence.add

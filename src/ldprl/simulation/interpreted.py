@@ -73,7 +73,7 @@ def serve(
 ) -> Statistics:
     """Serve ``users`` users by one plan, and return the sums of their decoded reports.
 
-    ``told`` is called with each assignment of one table, the number of its users and their tally.
+    ``told`` is called with each assignment, the number of its users and their tally.
     """
     groups = rng.multinomial(users, shares_of(plan))
     gathered = mechanism.no_statistics()
@@ -85,6 +85,8 @@ def serve(
                 tally, loss = drawn
                 gathered += mechanism.decode(tally, group, assignment)
                 lost += loss
+                if told is not None:
+                    told(assignment, group, tally)
                 continue
         # Users of one table are drawn at once, and decoded by what they were told.
         for one, count in assignment.spread(group, rng) if group else ():
