@@ -53,6 +53,9 @@ reward = "reward"
 # `structure` names: admissible actions, successors, rewards, groups of states. It costs no privacy
 # and helps to learn.
 
+# With a table [certificate] (share = "0.1", confidence = "0.95") that share of the users says what
+# the policy was worth. It is compared with incumbent = "incumbent.json", given before the tables.
+
 # Behind a relay (ldprl relay) there is a table [shuffle] too: crowd, central_epsilon, delta and
 # key. What it promises must hold; ldprl amplify computes it, ldprl keypair makes the key.
 """
