@@ -16,8 +16,8 @@ LEARNERS: Catalogue[Learner] = Catalogue("learner", "ldprl.learning", Learner)  
 FEW_STATES = 6
 """Up to this many states a model is learnt with fewer users than effects on the return. Chosen on
 draws from 1000 on, ε = 2, 10⁷ users, mean regret of ldp-evi and ldp-returns: RandomMDP(5, 3, 5)
-5,400 and 82,000, RiverSwim(6, 20) 1.7·10⁵ and 5,300 (2·10⁴ users); RandomMDP(8, 3, 5) 1.1·10⁵ and 31,000,
-(12, 3, 8) 3.7·10⁵ and 51,000; on grids from 3×3 to 5×5 ldp-evi has 4 to 8 times as much."""
+5,400 and 82,000, RiverSwim(6, 20) 1.7·10⁵ and 5,300 (2·10⁴ users); RandomMDP(8, 3, 5) 1.1·10⁵ and
+31,000, (12, 3, 8) 3.7·10⁵ and 51,000; on grids from 3×3 to 5×5 ldp-evi has 4 to 8 times as much."""
 
 
 def recommended(shape: Shape) -> str:
