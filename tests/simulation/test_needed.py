@@ -39,7 +39,7 @@ def test_the_formula_is_right_within_a_factor_of_three(world: TabularMDP, epsilo
             episodes=math.ceil(users),
             epsilon=epsilon,
         )
-        found = simulate(world, learner, mechanism, math.ceil(users), 12, 0, "growth:0.5")
+        found = simulate(world, learner, mechanism, math.ceil(users), 16, 0, "growth:0.1")
         return float(np.mean(learnt(world, learner, found.statistics).shares))
 
     assert closed(needed / 3) < TARGET < closed(3 * needed)
