@@ -39,7 +39,7 @@ from tests.service.test_end_to_end import (
 )
 from tests.statistical.checks import TYPE_I
 
-USERS = 1200
+USERS = 3000
 LARGE = Shape(716, 25, 20)
 
 
