@@ -90,7 +90,9 @@ def children(parent: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="finds workers in /proc")
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
+)
 def test_interrupted_run_goes_on_where_it_stopped(
     many: tuple[Path, pa.Table], tmp_path: Path, how: signal.Signals
 ) -> None:

@@ -21,6 +21,6 @@ def test_client_and_protocol_need_numpy_alone() -> None:
     assert tops - sys.stdlib_module_names == {"numpy", "ldprl"}
     packages = {name.split(".")[1] for name in loaded if name.startswith("ldprl.")}
     assert packages == {
-        "accounting", "assignment", "client", "errors", "mechanisms", "naming", "protocol",
-        "questions", "shape", "statistics", "tables",
+        "accounting", "assignment", "bisection", "client", "errors", "mechanisms", "naming",
+        "protocol", "questions", "shape", "statistics", "structure", "tables",
     }  # fmt: skip

@@ -84,6 +84,8 @@ MECHANISMS: dict[str, Callable[..., CountingMechanism]] = {
         shape, 8 * scale**2, 0.1, **more
     ),
 }
+SIMILAR = ("narrow-gaussian", "shuffle")
+"""Mechanisms whose noise is drawn by the code of another one."""
 VARIANTS: dict[str, dict[str, Any]] = {
     "sound": {},
     "paper": {"constants": "paper"},
@@ -98,7 +100,13 @@ def _quiet() -> Any:
         yield
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in SIMILAR else [])
+        for name in MECHANISMS
+    ],
+)
 @pytest.mark.parametrize(
     "variant",
     [
@@ -210,7 +218,6 @@ PAIRS = [
 FAST = [
     ("ldp-evi", "subset-selection"),
     ("ldp-ts", "subset-selection"),
-    ("ldp-ts", "randomized-response"),
     ("dp-ucbvi", "laplace"),
     ("pucb", "none"),
 ]
@@ -247,7 +254,7 @@ def test_every_pair_of_the_catalogue(learner: str, mechanism: str, replan: str) 
     ("learner", "layout"),
     [
         ("ldp-evi", "joint"),
-        ("ldp-obi", "separate"),
+        pytest.param("ldp-obi", "separate", marks=pytest.mark.slow),
         pytest.param("ldp-evi", "separate", marks=pytest.mark.slow),
         pytest.param("ldp-obi", "joint", marks=pytest.mark.slow),
     ],

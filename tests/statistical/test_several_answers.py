@@ -7,7 +7,7 @@ import pytest
 
 from ldprl import Assignment, SubsetSelection
 from ldprl.mechanisms.sampling import SeededSourceForTests
-from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
+from ldprl.mechanisms.subset_selection import LayoutName
 from ldprl.shape import IntArray
 from ldprl.simulation.reference import live
 from ldprl.simulation.world import draw_totals
@@ -30,7 +30,7 @@ def one_by_one(mechanism: SubsetSelection, assignment: Assignment) -> IntArray:
     )
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", ["joint", pytest.param("separate", marks=pytest.mark.slow)])
 def test_a_batch_has_the_law_of_its_users(layout: LayoutName) -> None:
     """Two-sample χ² on items and pairs of items, also of different questions; type-I error 1e-6.
 

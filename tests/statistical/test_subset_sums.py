@@ -25,7 +25,7 @@ def columns(statistics: Statistics) -> FloatArray:
     return np.concatenate([np.ravel(block) for block in blocks]).round(6)
 
 
-@pytest.mark.parametrize("answers", [1, 2])
+@pytest.mark.parametrize("answers", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_engine_has_the_law_of_the_protocol(layout: LayoutName, answers: int) -> None:
     """LDP-OBI on the sums of subset selection; two-sample χ², type-I error 1e-6.
