@@ -162,7 +162,7 @@ def test_mdp_files_with_a_bad_field(
 def test_the_file_that_these_break_is_good(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "world.json"
     path.write_text(json.dumps(WORLD), encoding="utf-8")
-    assert run(f"{LINE} --mdp {path}").code == 0
+    assert run(f"{LINE} --learner ldp-obi --mdp {path}").code == 0
 
 
 @pytest.mark.parametrize("field", ["horizon", "transitions", "rewards"])

@@ -63,9 +63,13 @@ def write_files(page: str, folder: Path) -> None:
             (folder / Path(block.title).name).write_text(block.code, encoding="utf-8")
 
 
-def with_code(*languages: str) -> list[str]:
+SLOW = ("advise.md", "beyond.md", "how-to/cluster.md", "reference/experiments.md", "walk.md")
+"""Pages whose code simulates for seconds, most of them to compile."""
+
+
+def with_code(*languages: str) -> list[Any]:
     return [
-        name
+        pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
         for name, text in WRITTEN.items()
         if any(block.language in languages for block in blocks(text))
     ]

@@ -116,6 +116,7 @@ def scratch() -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.slow
 def test_script_ends_with_a_report(tmp_path: Path, scratch: Path) -> None:
     small = ("--users", str(USERS), "--advice-runs", "1", "--audit-samples", "2000")
     shown = subprocess.run(

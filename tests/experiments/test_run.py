@@ -125,6 +125,7 @@ def test_table_is_the_same_whatever_the_workers(few: Path, tmp_path: Path) -> No
     assert seen == [(done, 6) for done in range(7)]
 
 
+@pytest.mark.slow
 def test_more_workers_than_cells_and_nothing_to_do(few: Path, tmp_path: Path) -> None:
     first = run_experiment(few, tmp_path / "out", workers=8).read_bytes()
     seen: list[tuple[int, int]] = []

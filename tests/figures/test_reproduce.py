@@ -98,6 +98,7 @@ def test_what_is_on_disk_is_not_simulated_again(
     assert pq.read_table(made / "data" / "psrl.parquet").equals(before)
 
 
+@pytest.mark.slow
 def test_a_real_call_on_two_processes(tmp_path: Path) -> None:
     said: list[tuple[str, float, float]] = []
     out = tmp_path / "new"

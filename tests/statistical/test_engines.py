@@ -84,8 +84,8 @@ MECHANISMS: dict[str, Callable[..., CountingMechanism]] = {
         shape, 8 * scale**2, 0.1, **more
     ),
 }
-SIMILAR = ("narrow-gaussian", "shuffle")
-"""Mechanisms whose noise is drawn by the code of another one."""
+SLOWER = ("narrow-gaussian", "shuffle", "randomized-response", "bounded-noise")
+"""Mechanisms that only the slow tests compare."""
 VARIANTS: dict[str, dict[str, Any]] = {
     "sound": {},
     "paper": {"constants": "paper"},
@@ -102,10 +102,7 @@ def _quiet() -> Any:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] if name in SIMILAR else [])
-        for name in MECHANISMS
-    ],
+    [pytest.param(name, marks=[pytest.mark.slow] if name in SLOWER else []) for name in MECHANISMS],
 )
 @pytest.mark.parametrize(
     "variant",
@@ -139,7 +136,7 @@ def test_mechanisms(name: str, variant: str) -> None:
         pytest.param(UCBVI, ODD, marks=pytest.mark.slow),
         pytest.param(UCBVIBernstein, SMALL, marks=pytest.mark.slow),
         (UCBVIBernstein, ODD),
-        (PSRL, SMALL),
+        pytest.param(PSRL, SMALL, marks=pytest.mark.slow),
         pytest.param(PSRL, ODD, marks=pytest.mark.slow),
         pytest.param(partial(PSRL, constants="paper"), ODD, marks=pytest.mark.slow),
     ],
@@ -218,7 +215,6 @@ PAIRS = [
 FAST = [
     ("ldp-evi", "subset-selection"),
     ("ldp-ts", "subset-selection"),
-    ("dp-ucbvi", "laplace"),
     ("pucb", "none"),
 ]
 

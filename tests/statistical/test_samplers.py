@@ -61,6 +61,7 @@ def test_discrete_gaussian(variance: Fraction) -> None:
     assert fit(draws, *gaussian_law(0.8 * float(variance))) < TYPE_I
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 def test_samplers_agree_with_opendp(scale: Fraction) -> None:
     """Two-sample χ² at type-I error 1e-6 against OpenDP's samplers; twice its scale is rejected.
