@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import ldprl
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +31,7 @@ def run(name: str, folder: Path) -> str:
     return shown.stdout
 
 
+@pytest.mark.slow
 def test_frozen_lake_compares_mechanisms(tmp_path: Path) -> None:
     shown = run("frozen_lake.py", tmp_path)
     best = float(re.findall(r"best policy reaches the goal in ([\d.]+)%", shown)[0])

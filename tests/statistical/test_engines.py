@@ -249,7 +249,7 @@ def test_every_pair_of_the_catalogue(learner: str, mechanism: str, replan: str) 
 @pytest.mark.parametrize(
     ("learner", "layout"),
     [
-        ("ldp-evi", "joint"),
+        pytest.param("ldp-evi", "joint", marks=pytest.mark.slow),
         pytest.param("ldp-obi", "separate", marks=pytest.mark.slow),
         pytest.param("ldp-evi", "separate", marks=pytest.mark.slow),
         pytest.param("ldp-obi", "joint", marks=pytest.mark.slow),
