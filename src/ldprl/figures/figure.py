@@ -94,8 +94,8 @@ class Chapter:
 
     Attributes
     ----------
-    name, figure
-        What the command calls it, and the figure.
+    name
+        What the command calls the figure.
     findings, pictures, data
         What its table shows, its SVG files, and the path of its table in the results folder.
     seconds
@@ -103,8 +103,15 @@ class Chapter:
     """
 
     name: str
-    figure: Figure
     findings: Findings
     pictures: Sequence[Path]
     data: str
     seconds: float
+
+    @property
+    def figure(self) -> Figure:
+        """The figure, found by its name: its functions may be ones that no process can send."""
+        # The gallery's figures import this module.
+        from ldprl.figures.gallery import figure_named
+
+        return figure_named(self.name)

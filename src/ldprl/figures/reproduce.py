@@ -120,7 +120,7 @@ def _chapter(name: str, settings: Settings, out: Path) -> Chapter:
         (out / "tables").mkdir(exist_ok=True)
         _put(out / "tables" / f"{name}.md", markdown(findings.grids).encode())
     seconds = time.perf_counter() - started
-    return Chapter(name, figure, findings, pictures, str(data.relative_to(out)), seconds)
+    return Chapter(name, findings, pictures, str(data.relative_to(out)), seconds)
 
 
 def _refuse_others(out: Path) -> None:
