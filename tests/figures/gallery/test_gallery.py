@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from ldprl.errors import InputError
 from ldprl.figures import gallery
+from ldprl.figures.figure import Chapter, Findings
 from ldprl.figures.gallery import chapters, figure_named, figure_names
 from ldprl.figures.reproduce import reproduce
 from ldprl.figures.settings import Settings
@@ -59,3 +61,9 @@ def test_chapters_of_the_paper_are_numbered_without_gaps() -> None:
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(InputError, match="did you mean 'regret'"):
         figure_named("regert")
+
+
+@pytest.mark.parametrize("name", figure_names())
+def test_a_made_figure_comes_back_from_another_process(name: str) -> None:
+    made = Chapter(name, Findings([]), [], f"data/{name}.parquet", 0.0)
+    assert pickle.loads(pickle.dumps(made)).figure is figure_named(name)
