@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldprl.errors import InputError
-from ldprl.mechanisms.sampling import RandomSource, round_to_grid
-from ldprl.questions.matter import Decoded, Matter
 from ldprl.questions.partition import Partition
+from ldprl.questions.return_bit import ReturnBit, total_reward
 from ldprl.shape import FloatArray, IntArray, Policy, Shape
-from ldprl.statistics import OWN_STEPS, Statistics
+from ldprl.statistics import OWN_STEPS
 
 if TYPE_CHECKING:
     from ldprl.mdp.tabular import TabularMDP
@@ -27,7 +26,7 @@ _MOST_RETURNS = 10**6
 
 
 @dataclass(frozen=True)
-class Return(Matter):
+class Return(ReturnBit):
     """Tells whether the return R = r_1 + … + r_H is above a threshold drawn from [low, high].
 
     P(bit = 1) = (R − low)/(high − low), cut to [0, 1]. Users who stopped early or did not follow
@@ -51,40 +50,19 @@ class Return(Matter):
     scored: int = 1
 
     kind = "return"
-    has_bottom = False
-    rounds = True
-
-    def where(self, states: int) -> Partition:
-        """Return all states as one cell."""
-        return Partition.whole(states)
-
-    def steps(self, horizon: int) -> range:
-        """Return the first step: the return counts from there."""
-        return range(1)
 
     def last_step(self, step: int, horizon: int) -> int:
         """Return the last step: the table must be followed to the end."""
         return horizon - 1
-
-    def outcomes(self, cells: int) -> int:
-        """Return 2, for the bits 0 and 1."""
-        return 2
 
     def share(self, total: FloatArray) -> FloatArray:
         """Return P(bit = 1) for each return in ``total``."""
         low, high = self.low / UNIT, self.high / UNIT
         return np.clip((total - low) / (high - low), 0.0, 1.0)
 
-    def outcome(
-        self, trajectory: Trajectory, step: int, where: Partition, source: RandomSource
-    ) -> int:
-        """Return the bit."""
-        return round_to_grid(source, self.exact_share(trajectory), 1)
-
     def exact_share(self, trajectory: Trajectory) -> Fraction:
-        """Return P(bit = 1) in exact numbers: from the same bytes, every language has this bit."""
-        total = sum(map(Fraction, trajectory.rewards), Fraction(0))
-        share = (total * UNIT - self.low) / (self.high - self.low)
+        """Return (R − low)/(high − low), cut to [0, 1], in exact numbers."""
+        share = (total_reward(trajectory) * UNIT - self.low) / (self.high - self.low)
         return min(max(share, Fraction(0)), Fraction(1))
 
     def rows(self, shape: Shape, step: int, where: Partition) -> tuple[IntArray, IntArray]:
@@ -118,9 +96,6 @@ class Return(Matter):
             states, totals = unique[:, 0].astype(np.int64), unique[:, 1] / 2**40
         one = float(np.clip(chances @ self.share(totals), 0.0, 1.0))
         return np.array([[1 - one, one]])
-
-    def add(self, statistics: Statistics, decoded: Decoded) -> None:
-        """Add nothing to the sums of a model: a return is evidence about no row alone."""
 
     def parameters(self) -> dict[str, Any]:
         """Return the bounds, and what the service makes of the answer."""

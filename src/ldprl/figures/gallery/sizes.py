@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ldprl.figures.figure import Figure
-from ldprl.figures.gallery.large.compare import Chosen, findings, pictures, table_of
+from ldprl.figures.gallery.large.compare import Chosen, figure_of
 from ldprl.figures.gallery.large.problems import problems
 from ldprl.figures.settings import Settings
 
@@ -34,13 +33,11 @@ def chosen(settings: Settings) -> Chosen:
     ]
 
 
-FIGURE = Figure(
-    title="From two states to a hundred",
-    place="Not in the paper",
-    question="How far do the learners that we recommend come where problems are larger?",
-    cells=lambda settings: [cell for _, cell in chosen(settings)],
-    table=lambda laboratory: table_of(laboratory, chosen(laboratory.settings)),
-    plot=pictures,
-    findings=findings,
+FIGURE = replace(
+    figure_of(
+        "From two states to a hundred",
+        "How far do the learners that we recommend come where problems are larger?",
+        chosen,
+    ),
     chapter=9,
 )

@@ -6,8 +6,9 @@ minutes altogether; the figure ``sizes`` has the small problems alone.
 
 from __future__ import annotations
 
-from ldprl.figures.figure import Figure
-from ldprl.figures.gallery.large.compare import Chosen, findings, pictures, table_of
+from dataclasses import replace
+
+from ldprl.figures.gallery.large.compare import Chosen, figure_of
 from ldprl.figures.gallery.large.problems import problems
 from ldprl.figures.sentences import power
 from ldprl.figures.settings import Settings
@@ -28,14 +29,12 @@ def lead(settings: Settings) -> str:
     )
 
 
-FIGURE = Figure(
-    title="From a bandit to hundreds of states",
-    place="Not in the paper",
-    question="At which sizes is something learnt under ε-LDP, and with how many users?",
-    cells=lambda settings: [cell for _, cell in chosen(settings)],
-    table=lambda laboratory: table_of(laboratory, chosen(laboratory.settings)),
-    plot=pictures,
-    findings=findings,
+FIGURE = replace(
+    figure_of(
+        "From a bandit to hundreds of states",
+        "At which sizes is something learnt under ε-LDP, and with how many users?",
+        chosen,
+    ),
     lead=lead,
     runs=10,
 )

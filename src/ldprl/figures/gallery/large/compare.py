@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +13,11 @@ from matplotlib.figure import Figure as Picture
 from ldprl.experiments.cells import Cell
 from ldprl.figures.curves import Row, where
 from ldprl.figures.drawing import FAINT, QUIET, Label, end_labels, headline, log_axis, panels
-from ldprl.figures.figure import Findings, Grid
+from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.names import LEARNERS
 from ldprl.figures.sentences import number, percent, power
+from ldprl.figures.settings import Settings
 from ldprl.shape import FloatArray, IntArray
 
 STUCK = 0.5
@@ -25,6 +26,19 @@ STUCK = 0.5
 
 Chosen = list[tuple[str, Cell]]
 """Cells, each with the title of its problem."""
+
+
+def figure_of(title: str, question: str, chosen: Callable[[Settings], Chosen]) -> Figure:
+    """Return the figure that compares learners on the problems chosen."""
+    return Figure(
+        title=title,
+        place="Not in the paper",
+        question=question,
+        cells=lambda settings: [cell for _, cell in chosen(settings)],
+        table=lambda laboratory: table_of(laboratory, chosen(laboratory.settings)),
+        plot=pictures,
+        findings=findings,
+    )
 
 
 def table_of(laboratory: Laboratory, chosen: Chosen) -> pa.Table:
