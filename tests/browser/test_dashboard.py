@@ -108,6 +108,8 @@ def test_the_first_card_says_what_is_certain(
         "current": 1,
         "incumbent": {"users": 900, "worth": worth},
         "confidence": 0.95,
+        "alarm": 0.01,
+        "change": {"policy": 1, "since": 41_000, "before": 2.6, "after": 2.1},
     }
     data["history"] = [
         {"users": users, "settled": 0.5, "loss": 0.1, "certified": worth} for users in (100, 9000)
@@ -117,6 +119,7 @@ def test_the_first_card_says_what_is_certain(
         opened(watched, served)
         assert watched.text("#certified") == words
         assert "95% sure, from 12,400 users and 900 users" in watched.text("#certified-words")
+        assert "since about user 41,000: policy 2 brings 2.10" in watched.text("#changed")
         first = watched.page.locator("main section").first
         assert first.get_attribute("id") == "certificate-card"
         told = "After 9,000 users: 50% of the decisions are settled, what is not known yet may "

@@ -69,11 +69,11 @@ def test_restarting_for_each_new_policy_keeps_the_confidence() -> None:
         for now in range(10, users + 1, 10):
             ones += rng.binomial(10, 0.3, 500)
             evidence = log_evidence(now, ones, 0.3)
-            failed |= evidence >= -math.log(failure_of(place, confidence))
+            failed |= evidence >= -math.log(failure_of(place, 1 - confidence))
             mutant |= evidence >= -math.log(1 - confidence)
     assert failed.sum() <= 144
     assert mutant.sum() > 1.5 * 144
-    assert math.fsum(failure_of(place, confidence) for place in range(1, 1000)) < 0.2
+    assert math.fsum(failure_of(place, 1 - confidence) for place in range(1, 1000)) < 0.2
 
 
 def test_the_incumbent_has_all_of_the_confidence() -> None:

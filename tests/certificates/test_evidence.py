@@ -7,7 +7,7 @@ import pytest
 
 from ldprl.assignment import Assignment, Plan, check_plan
 from ldprl.certificates import Bits, Evidence, Scale, Terms
-from ldprl.certificates.evidence import is_certifying
+from ldprl.certificates.asking import is_certifying
 from ldprl.shape import Policy, Shape
 
 SHAPE = Shape(2, 3, 2)
@@ -74,6 +74,30 @@ def test_the_incumbent_has_half_of_the_share_until_it_is_certain_which_is_better
     assert asked(evidence, 120, 1) == {1: pytest.approx(0.2)}
     # A new policy is compared again, with all that the incumbent's users have said.
     assert asked(evidence, 200, 2) == {2: half, 0: half}
+
+
+def test_a_change_is_noticed_across_the_plans_of_a_policy() -> None:
+    evidence = Evidence(Terms(0.2, 0.95, SCALE, alarm=0.01))
+    for users, ones in ((100, 80), (120, 80), (140, 20)):
+        assert evidence.change() is None
+        asked(evidence, users, 1)
+        answer(evidence, 1, 100, ones)
+    found = evidence.change()
+    assert found is not None
+    assert (found.policy, found.since) == (0, 140)
+    # A bit is told as it is with probability 0.9, and returns go up to 2.
+    assert (found.before, found.after) == pytest.approx((1.75, 0.25))
+    assert Evidence(Terms(0.2, 0.95, SCALE)).change() is None
+
+
+def test_the_incumbents_answers_are_looked_at_first() -> None:
+    evidence = Evidence(Terms(0.2, 0.95, SCALE, incumbent=policy(0), alarm=0.01))
+    for users, ones in ((100, 80), (120, 20)):
+        asked(evidence, users, 1)
+        answer(evidence, 0, 200, 2 * ones)
+    found = evidence.change()
+    assert found is not None
+    assert (found.policy, found.since) == (None, 120)
 
 
 def test_answers_to_the_learners_questions_are_no_evidence() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ldprl.cli.certify import verdict
+from ldprl.cli.certify import change, verdict
 
 from .conftest import Run
 
@@ -36,6 +36,15 @@ def test_without_an_incumbent_or_a_policy_it_says_what_there_is() -> None:
     del alone["policies"][0]["better"]
     assert "brings 2 to 2.5 a user, from 12,400 users" in verdict(alone)
     assert verdict(alone | {"current": None}) == "No policy is under certificate yet."
+
+
+def test_a_change_is_told_with_its_probability() -> None:
+    seen = {"policy": None, "since": 41_000, "before": 2.6, "after": 2.1}
+    assert change({"alarm": 0.01, "change": None}) == "No change of the world was noticed."
+    told = change({"alarm": 0.01, "change": seen})
+    assert "since about user 41,000: the incumbent brings 2.1 a user instead of 2.6" in told
+    assert "with probability 0.01 at most" in told
+    assert "policy 3 brings" in change({"alarm": 0.01, "change": seen | {"policy": 2}})
 
 
 def test_what_is_no_export_is_refused_in_one_line(run: Run, tmp_path: Path) -> None:

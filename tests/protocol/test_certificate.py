@@ -38,6 +38,12 @@ def test_a_limit_of_the_loss_needs_an_incumbent() -> None:
         Deployment.from_toml(alone)
 
 
+def test_an_alarm_is_part_of_the_document() -> None:
+    watched = Deployment.from_toml(TOML | {"certificate": TOML["certificate"] | {"alarm": 0.01}})
+    assert watched.document["certificate"]["alarm"] == "0.01"
+    assert Deployment.from_document(watched.document).digest == watched.digest
+
+
 def test_the_bit_has_the_whole_epsilon_and_no_more() -> None:
     found = Deployment.from_toml(TOML)
     threshold = int(found.document["randomizer"]["worth"]["threshold"])
@@ -55,6 +61,8 @@ def test_the_bit_has_the_whole_epsilon_and_no_more() -> None:
         ({"certificate": {"share": 0.1}}, "certificate = "),
         ({"certificate": 0.1}, "certificate = "),
         ({"certificate": TOML["certificate"] | {"most_lost": 2}}, "certificate.most_lost = '2'"),
+        ({"certificate": TOML["certificate"] | {"alarm": "1"}}, "certificate.alarm = '1'"),
+        ({"certificate": TOML["certificate"] | {"alarms": "1"}}, "certificate = "),
         ({"mechanism": "laplace"}, "mechanism = 'laplace'"),
         ({"answers": 2}, "answers = 2"),
         ({"incumbent": [[0, 1]]}, "incumbent = "),

@@ -20,6 +20,7 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_document
 from ldprl.service.certificate import certify_export
 from ldprl.service.database.protocol import Admitted
+from ldprl.service.gauges import gauges
 from ldprl.service.intake import Report
 from ldprl.service.service import Service
 from ldprl.service.settings import Settings, read_deployment
@@ -40,19 +41,24 @@ confidence = "0.9"
 )
 
 
-def opened(database: str) -> Service:
-    made = Service(Settings(Deployment.from_toml(tomllib.loads(CERTIFIED)), database))
+def opened(database: str, deployment: str = CERTIFIED) -> Service:
+    made = Service(Settings(Deployment.from_toml(tomllib.loads(deployment)), database))
     made.prepare()
     return made
 
 
-def some_reports(service: Service, count: int, rng: np.random.Generator) -> list[Admitted]:
+def some_reports(
+    service: Service, count: int, rng: np.random.Generator, ones: float = 0.5
+) -> list[Admitted]:
+    """Return reports under the plan in force; bits about its worth are 1 with chance ``ones``."""
     edition, result = service.view.current, []
     for _ in range(count):
         report_id = rng.bytes(16).hex()
         index, _ = edition.drawn(report_id, service.database.secret)
         letters = edition.alphabets[index]
         values = sorted(rng.choice(letters.length, len(some_values(letters)), False).tolist())
+        if edition.plan[index].questions[0].kind == "worth":
+            values = [int(rng.random() < ones)]
         report = Report(report_id, service.deployment.digest, edition.version, index, values)
         result.append(service.intake._admit(report, service.view))
     return result
@@ -87,6 +93,36 @@ def test_it_counts_the_answers_under_each_policy_across_restarts(database: str) 
     assert told is not None
     assert [one["users"] for one in told["policies"]] == [one.users for one in evidence.bits]
     assert json.loads(json.dumps(told)) == certify_export(json.loads(json.dumps(export(service))))
+    service.database.close()
+
+
+def test_a_change_is_noticed_and_told_everywhere(tmp_path: Path, caplog: Any) -> None:
+    """Returns fall from 3 to 0; the incumbent has a quarter of 800 answers before and after.
+
+    Each version is served by another process, which reads all from the database.
+    """
+    rng, database = np.random.default_rng(5), f"sqlite:///{tmp_path}/one.sqlite"
+    watched = CERTIFIED.replace("= 40", "= 800") + 'alarm = "0.01"\n'
+    keep = np.exp(0.5) / (1 + np.exp(0.5))
+    seen = []
+    for ones in (keep, keep, 1 - keep, 1 - keep):
+        service = opened(database, watched)
+        service.database.commit(some_reports(service, 800, rng, ones), {})
+        service.planner.step()
+        told = certificate(service)
+        assert told is not None
+        seen.append(told["change"])
+        service.database.close()
+    assert seen[:2] == [None, None]
+    assert seen[3]["since"] == 1600
+    assert seen[3]["policy"] is None
+    assert seen[3]["before"] - seen[3]["after"] > 2
+    assert "the world seems to have changed since about user 1600" in caplog.text
+    service = opened(database, watched)
+    assert certificate(service) == told
+    assert json.loads(json.dumps(told)) == certify_export(json.loads(json.dumps(export(service))))
+    metrics = gauges(service, {"progress": None, "certificate": told})
+    assert (metrics[-1].name, metrics[-1].value) == ("ldprl_world_changed", 1)
     service.database.close()
 
 

@@ -6,17 +6,20 @@ from ldprl.certificates.certificate import (
     certificate,
     incumbent_certificate,
 )
-from ldprl.certificates.evidence import Evidence, Terms
+from ldprl.certificates.change import changed_at
+from ldprl.certificates.evidence import Change, Evidence, Terms
 from ldprl.certificates.sequence import Bits, Interval, difference_interval, mean_interval
 
 __all__ = [
     "Bits",
     "Certificate",
+    "Change",
     "Evidence",
     "Interval",
     "Scale",
     "Terms",
     "certificate",
+    "changed_at",
     "difference_interval",
     "incumbent_certificate",
     "mean_interval",

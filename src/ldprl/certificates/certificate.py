@@ -34,6 +34,10 @@ class Scale:
         low, high = (self.horizon * min(max(end, 0.0), 1.0) for end in ends)
         return Interval(low, high)
 
+    def estimate(self, bits: Bits) -> float:
+        """Return the mean return at which bits have the mean of ``bits``, within what it can be."""
+        return self.worth(Interval(bits.mean, bits.mean)).low
+
     def difference(self, mean: Interval) -> Interval:
         """Return the differences of returns at which the means of bits differ by so much."""
         ends = (end / (2 * self.keep - 1) for end in (mean.low, mean.high))
@@ -64,13 +68,12 @@ class Certificate:
     better: Interval | None = None
 
 
-def failure_of(place: int, confidence: float) -> float:
-    """Return how likely the certificate of the ``place``-th policy, from 1, may be to fail.
+def failure_of(place: int, failure: float) -> float:
+    """Return how likely what is said of the ``place``-th policy, from 1, may be to fail.
 
-    α/(j(j + 1)), j the place and α = 1 − confidence: over all policies that adds up to α, however
+    α/(j(j + 1)), j the place and α = ``failure``: over all policies that adds up to α, however
     many there will be and whatever made the learner change its mind.
     """
-    failure = 1 - probability("confidence", confidence, zero=False)
     return failure / (whole_number("place", place, 1) * (place + 1))
 
 
@@ -78,7 +81,7 @@ def certificate(
     bits: Bits, place: int, scale: Scale, confidence: float, incumbent: Bits | None = None
 ) -> Certificate:
     """Return the certificate of the ``place``-th policy, from 1, that was ever certified."""
-    failure = failure_of(place, confidence)
+    failure = failure_of(place, 1 - probability("confidence", confidence, zero=False))
     worth = scale.worth(mean_interval(bits, failure))
     if incumbent is None:
         return Certificate(bits.users, worth)

@@ -8,11 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan
+from ldprl.certificates.asking import certifying, is_asked, is_certifying, ones_of, tried
 from ldprl.certificates.caution import Served, exploring_share
-from ldprl.certificates.certificate import Certificate, Scale, certificate, incumbent_certificate
+from ldprl.certificates.certificate import (
+    Certificate,
+    Scale,
+    certificate,
+    failure_of,
+    incumbent_certificate,
+)
+from ldprl.certificates.change import changed_at
 from ldprl.certificates.sequence import Bits
-from ldprl.questions.question import Question
-from ldprl.questions.worth import Worth
 from ldprl.shape import Array, Policy
 
 _KEPT_UNTIL = 2
@@ -36,6 +42,9 @@ class Terms:
         The policy that users had before there was a learner, if it is known.
     most_lost
         Which share of the incumbent's return users may lose by exploring, if it is limited.
+    alarm
+        How likely it may be that a change is ever noticed where there is none; None if changes
+        are not looked for.
     """
 
     share: float
@@ -43,6 +52,27 @@ class Terms:
     scale: Scale
     incumbent: Policy | None = None
     most_lost: float | None = None
+    alarm: float | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A policy has become worth more, or less, to its users.
+
+    Attributes
+    ----------
+    policy
+        Its number among ``Evidence.policies``; None for the incumbent.
+    since
+        How many users there were, about, when it changed.
+    before, after
+        Its mean return until then and since then, as estimated from the answers.
+    """
+
+    policy: int | None
+    since: int
+    before: float
+    after: float
 
 
 class Evidence:
@@ -60,6 +90,9 @@ class Evidence:
         Answers of users who were given what the learner tries, where the loss is limited.
     current
         Which policy is under certificate now; None if none is, or the incumbent itself.
+    blocks
+        The answers about each policy, the incumbent as None, by how many users the plan was made
+        from under which it was handed out.
     """
 
     def __init__(self, terms: Terms) -> None:
@@ -70,7 +103,9 @@ class Evidence:
         self.incumbent = Bits(0, 0)
         self.explored = Bits(0, 0)
         self.current: int | None = None
+        self.blocks: dict[int | None, dict[int, Bits]] = {}
         self._kept_since = 0
+        self._made_from = 0
         self._users = 0
         self._given: dict[int | None, int] = {}
 
@@ -80,24 +115,42 @@ class Evidence:
         now = next((place for place in shown if place is not None), None)
         if now != self.current:
             self.current, self._kept_since = now, users
+        self._made_from = users
+        # Before the first answer comes, as the number of a block must not depend on answers.
+        for one in filter(is_asked, plan):
+            self._count(one, Bits(0, 0))
 
     def add(self, assignment: Assignment, users: int, tally: Array) -> None:
         """Count the users of a noted plan, and their answers if these are for a certificate."""
         self._users += users
-        given = None if assignment.law is not None else assignment.policy
-        place = None if given is None else self._known(given)
-        safe = given is not None and _same(given, self.terms.incumbent)
-        if place is not None or safe:
+        place, certified = self._of(assignment)
+        if certified:
             self._given[place] = self._given.get(place, 0) + users
-        if not is_asked(assignment):
+        if is_asked(assignment):
+            self._count(assignment, Bits(users, ones_of(assignment, tally)))
+
+    def _count(self, assignment: Assignment, told: Bits) -> None:
+        """Add answers about what an assignment of the last plan was worth."""
+        place, certified = self._of(assignment)
+        if not certified:
+            self.explored += told
             return
-        told = Bits(users, _ones(assignment, tally))
-        if place is not None:
-            self.bits[place] += told
-        elif safe:
+        if place is None:
             self.incumbent += told
         else:
-            self.explored += told
+            self.bits[place] += told
+        blocks = self.blocks.setdefault(place, {})
+        blocks[self._made_from] = blocks.get(self._made_from, Bits(0, 0)) + told
+
+    def _of(self, assignment: Assignment) -> tuple[int | None, bool]:
+        """Return the number of an assignment's policy, and whether it has one or is the incumbent.
+
+        A table that is drawn from a law has none.
+        """
+        if assignment.law is not None:
+            return None, False
+        place = self._known(assignment.policy)
+        return place, place is not None or _same(assignment.policy, self.terms.incumbent)
 
     def asked(
         self,
@@ -120,8 +173,8 @@ class Evidence:
         if self.terms.incumbent is None:
             return (*rest, certifying(policy, share))
         if self.terms.most_lost is not None:
-            tried = (*rest, *_tried(plan, share / 2), certifying(policy, share / 2))
-            return self._cautious(tried, batch, ask)
+            exploring = (*rest, *tried(plan, share / 2), certifying(policy, share / 2))
+            return self._cautious(exploring, batch, ask)
         shown = [policy] if self._decided(policy) else [policy, self.terms.incumbent]
         return rest + tuple(certifying(one, share / len(shown)) for one in shown)
 
@@ -162,6 +215,24 @@ class Evidence:
             return None
         return incumbent_certificate(self.incumbent, self.terms.scale, self.terms.confidence)
 
+    def change(self) -> Change | None:
+        """Return the change of which most is known; None if it may be that there was none.
+
+        The j-th series of answers, the incumbent's first, has a share 1/(j(j + 1)) of the alarm.
+        """
+        if self.terms.alarm is None:
+            return None
+        first = [] if self.terms.incumbent is None else [None]
+        for place, policy in enumerate([*first, *range(len(self.policies))], 1):
+            blocks = self.blocks.get(policy, {})
+            told = list(blocks.values())
+            at = changed_at(told, failure_of(place, self.terms.alarm))
+            if at is not None:
+                early, late = sum(told[:at], Bits(0, 0)), sum(told[at:], Bits(0, 0))
+                worth = self.terms.scale.estimate
+                return Change(policy, list(blocks)[at], worth(early), worth(late))
+        return None
+
     def _policy(self, users: int, best: Callable[[], Policy]) -> Policy:
         if self.current is None or users >= _KEPT_UNTIL * self._kept_since:
             return best()
@@ -187,50 +258,6 @@ class Evidence:
 
     def _known(self, policy: Policy) -> int | None:
         return next((i for i, one in enumerate(self.policies) if _same(one, policy)), None)
-
-
-def certifying(policy: Policy, share: float) -> Assignment:
-    """Return the assignment of users who are given ``policy`` and asked what it was worth."""
-    return Assignment(policy, share, (Question(Worth(), 0, np.ones(policy.shape[1])),))
-
-
-def is_certifying(assignment: Assignment) -> bool:
-    """Whether the users of an assignment answer for the certificate of its policy."""
-    return is_asked(assignment) and bool(assignment.questions[0].weights.any())
-
-
-def is_asked(assignment: Assignment) -> bool:
-    """Whether the users of an assignment are asked what it was worth."""
-    return any(isinstance(question.what, Worth) for question in assignment.questions)
-
-
-def _tried(plan: Plan, share: float) -> Plan:
-    """Return the tables of ``plan`` once each, with the question what they were worth.
-
-    Its answers have no weight for any policy: they tell what exploring costs.
-    """
-    by_table: dict[bytes | int, list[Assignment]] = {}
-    for one in plan:
-        key = id(one.law) if one.law is not None else one.policy.tobytes()
-        by_table.setdefault(key, []).append(one)
-    return tuple(
-        replace(
-            same[0],
-            share=share * sum(one.share for one in same),
-            questions=(Question(Worth(), 0, np.zeros(len(same[0].questions[0].weights))),),
-        )
-        for same in by_table.values()
-    )
-
-
-def _ones(assignment: Assignment, tally: Array) -> int:
-    """Return how many bits are 1; under a law of tables they are told apart by (state, action)."""
-    if assignment.law is None:
-        return int(tally[1])
-    shape = assignment.law.shape
-    rows = shape.states * shape.actions
-    by_row: Array = tally[: 2 * rows].reshape(shape.states, shape.actions, 2)
-    return int(by_row[0, :, 1].sum())
 
 
 def _scaled(plan: Plan, factor: float) -> Plan:

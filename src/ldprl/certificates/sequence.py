@@ -34,6 +34,7 @@ _RATES = 2.0 ** -np.arange(12.0)
 the level after the mixture's share: about 8/√n, so that these suit n from 10² to 2·10⁸. A factor of
 2 between them costs less than a tenth of the exponent. Chosen by this formula, on no data."""
 _LAMBDAS = np.concatenate([_RATES, -_RATES])
+_RISES = np.expm1(_LAMBDAS)
 _HALVINGS = 40
 """Bisection to 2⁻⁴⁰."""
 _PLACES = 17
@@ -80,11 +81,28 @@ def log_evidence(
     users: int | IntArray, ones: int | IntArray, mean: float | FloatArray
 ) -> FloatArray:
     """Return ln E_n(q), the evidence of n = ``users`` bits against each ``mean`` q."""
-    counts, told = np.asarray(users)[..., None], np.asarray(ones)[..., None]
-    powers = _LAMBDAS * told - counts * np.log1p(np.asarray(mean)[..., None] * np.expm1(_LAMBDAS))
+    powers = _powers(users, ones, mean)
     most = powers.max(axis=-1)
     total: FloatArray = most + np.log(np.mean(np.exp(powers - most[..., None]), axis=-1))
     return total
+
+
+def evidence_slope(
+    users: int | IntArray, ones: int | IntArray, mean: float | FloatArray
+) -> FloatArray:
+    """Return the derivative of ln E_n(q) in q."""
+    powers = _powers(users, ones, mean)
+    weights = np.exp(powers - powers.max(axis=-1)[..., None])
+    rates = _RISES / (1 + np.asarray(mean)[..., None] * _RISES)
+    total: FloatArray = -users * (weights * rates).sum(axis=-1) / weights.sum(axis=-1)
+    return total
+
+
+def _powers(users: int | IntArray, ones: int | IntArray, mean: float | FloatArray) -> FloatArray:
+    """Return λS − n·ln(1 + q(e^λ − 1)) for each λ, along a last axis."""
+    counts, told = np.asarray(users)[..., None], np.asarray(ones)[..., None]
+    powers: FloatArray = _LAMBDAS * told - counts * np.log1p(np.asarray(mean)[..., None] * _RISES)
+    return powers
 
 
 @lru_cache

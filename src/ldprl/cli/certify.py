@@ -48,6 +48,8 @@ def certify(
     title = f"Mean return of a user, from 0 to {found['largest']}, with confidence {sure}"
     show_table(title, heads, rows, right=heads[1:])
     show_line(verdict(found))
+    if found["alarm"] is not None:
+        show_line(change(found))
 
 
 def verdict(found: dict[str, Any]) -> str:
@@ -65,6 +67,19 @@ def verdict(found: dict[str, Any]) -> str:
         loss = f"{-better['high']:.3g} to {-better['low']:.3g}"
         return f"The current policy is worse than the incumbent by {loss} a user, from {users}."
     return f"It is not certain yet which is better, from {users} of the current policy."
+
+
+def change(found: dict[str, Any]) -> str:
+    """Say in one sentence whether the world seems to have changed."""
+    alarm, seen = found["alarm"], found["change"]
+    if seen is None:
+        return "No change of the world was noticed."
+    which = "the incumbent" if seen["policy"] is None else f"policy {seen['policy'] + 1}"
+    return (
+        f"The world seems to have changed since about user {seen['since']:,}: {which} brings"
+        f" {seen['after']:.3g} a user instead of {seen['before']:.3g}. Without a change this would"
+        f" ever be said with probability {alarm:g} at most."
+    )
 
 
 def _words(interval: dict[str, float]) -> str:

@@ -10,6 +10,7 @@ from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import Shape
 
 _FIELDS = ("share", "confidence")
+_OPTIONAL = ("most_lost", "alarm")
 _MOST = 0.5
 """Half of the users at least teach the learner."""
 
@@ -29,11 +30,15 @@ class Certified:
         How likely the intervals are to hold, at all times at once.
     most_lost
         Which share of the incumbent's return users may lose by exploring; None without a limit.
+    alarm
+        How likely it may be that a change of the world is ever noticed where there is none; None
+        if changes are not looked for.
     """
 
     share: str
     confidence: str
     most_lost: str | None = None
+    alarm: str | None = None
 
     def check(self, mechanism: Mechanism, incumbent: Rows | None) -> None:
         """Refuse what cannot be certified."""
@@ -48,19 +53,21 @@ class Certified:
             if incumbent is None:
                 expected = "an incumbent that it is a share of"
                 raise InputError("certificate.most_lost", self.most_lost, expected)
+        if self.alarm is not None and not 0 < float(self.alarm) < 1:
+            raise InputError("certificate.alarm", self.alarm, "a number in (0, 1)")
         if mechanism.answers > 1:
             raise InputError("answers", mechanism.answers, "1, with [certificate]")
 
     def document(self) -> dict[str, str]:
         """Return it as JSON, without floats."""
-        limit = {} if self.most_lost is None else {"most_lost": self.most_lost}
-        return {field: getattr(self, field) for field in _FIELDS} | limit
+        fields = {field: getattr(self, field) for field in _FIELDS + _OPTIONAL}
+        return {field: value for field, value in fields.items() if value is not None}
 
     @classmethod
     def from_table(cls, table: object) -> Certified:
         """Read the table ``[certificate]`` of a file or a document."""
-        if not isinstance(table, Mapping) or set(table) - {"most_lost"} != set(_FIELDS):
-            expected = "a table of " + ", ".join(_FIELDS) + " and, if it is limited, most_lost"
+        if not isinstance(table, Mapping) or set(table) - set(_OPTIONAL) != set(_FIELDS):
+            expected = f"a table of {', '.join(_FIELDS)} and, if wanted, {', '.join(_OPTIONAL)}"
             raise InputError("certificate", table, expected)
         from ldprl.protocol.deployment import decimal_text
 

@@ -31,6 +31,7 @@ def terms_of(deployment: Deployment) -> Terms | None:
         Scale(float(mechanism.oracle(Worth()).keep), deployment.shape.horizon),
         None if deployment.incumbent is None else np.array(deployment.incumbent),
         None if certified.most_lost is None else float(certified.most_lost),
+        None if certified.alarm is None else float(certified.alarm),
     )
 
 
@@ -38,18 +39,22 @@ def evidence_of(
     terms: Terms, plans: Mapping[int, tuple[int, Plan]], sums: Sequence[Sum]
 ) -> Evidence:
     """Return the answers in ``sums``; ``plans`` has, by version, the users it was made from."""
-    evidence = Evidence(terms)
-    for _, (users, plan) in sorted(plans.items()):
-        evidence.note(users, plan)
+    answered: dict[int, list[Sum]] = {version: [] for version in sorted(plans)}
     for one in sums:
         if one.users:
-            evidence.add(plans[one.version][1][one.assignment], one.users, one.tally)
+            answered[one.version].append(one)
+    evidence = Evidence(terms)
+    for version, of_version in answered.items():
+        users, plan = plans[version]
+        evidence.note(users, plan)
+        for one in of_version:
+            evidence.add(plan[one.assignment], one.users, one.tally)
     return evidence
 
 
 def certificate_document(deployment: Deployment, evidence: Evidence) -> dict[str, Any]:
     """Return what ``GET /v1/certificate`` responds, as JSON."""
-    incumbent = evidence.incumbent_certificate()
+    incumbent, change = evidence.incumbent_certificate(), evidence.change()
     return {
         "deployment": deployment.digest,
         "confidence": evidence.terms.confidence,
@@ -60,6 +65,8 @@ def certificate_document(deployment: Deployment, evidence: Evidence) -> dict[str
         ],
         "current": evidence.current,
         "incumbent": None if incumbent is None else _written(incumbent),
+        "alarm": evidence.terms.alarm,
+        "change": None if change is None else asdict(change),
     }
 
 

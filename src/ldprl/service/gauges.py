@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from ldprl.service.metrics import Gauge
 from ldprl.service.service import Service
@@ -17,8 +18,8 @@ _LEARNING = {
 """The dashboard's ``progress``, and the gauge that each number of it is."""
 
 
-def gauges(service: Service, progress: Mapping[str, float] | None) -> list[Gauge]:
-    """Return the gauges; those of learning are missing until ``progress`` has been computed."""
+def gauges(service: Service, dashboard: Mapping[str, Any] | None) -> list[Gauge]:
+    """Return the gauges; those of learning are missing until ``dashboard`` has been computed."""
     view = service.board.view
     found = [
         Gauge("ldprl_healthy", "Whether the database answers.", int(service.board.healthy)),
@@ -36,6 +37,12 @@ def gauges(service: Service, progress: Mapping[str, float] | None) -> list[Gauge
             Gauge("ldprl_next_plan_users", "Reports at which the next plan is due.", next_plan),
             Gauge("ldprl_paused", "Whether the service is paused.", int(view.state.paused)),
         ]
-    if progress is not None:
+    if dashboard is None:
+        return found
+    if (progress := dashboard["progress"]) is not None:
         found += [Gauge(*_LEARNING[key], progress[key]) for key in _LEARNING]
+    certificate = dashboard["certificate"]
+    if certificate is not None and certificate["alarm"] is not None:
+        changed = int(certificate["change"] is not None)
+        found.append(Gauge("ldprl_world_changed", "Whether a change was noticed.", changed))
     return found

@@ -81,6 +81,13 @@ _CERTIFIED = _object(
     worth=_INTERVAL,
     better=_INTERVAL,
 )
+# A policy's worth has changed: its number (null: the incumbent), since about which user.
+_CHANGE = _object(
+    policy={"type": ["integer", "null"]},
+    since=_COUNT,
+    before={"type": "number"},
+    after={"type": "number"},
+)
 _SCHEMAS: dict[str, Schema] = {
     "Problem": _object(cause=_TEXT, detail=_TEXT),
     "Deployment": _object(
@@ -150,6 +157,9 @@ _SCHEMAS: dict[str, Schema] = {
         policies=_list(_CERTIFIED),
         current={"anyOf": [_COUNT, {"type": "null"}]},
         incumbent={"anyOf": [_CERTIFIED, {"type": "null"}]},
+        # How likely a false alarm may be, ever; null where changes are not looked for.
+        alarm={"type": ["number", "null"]},
+        change={"anyOf": [_CHANGE, {"type": "null"}]},
     ),
     "Pause": _object(paused={"type": "boolean"}),
     "Published": _object(version=_VERSION, users=_COUNT),

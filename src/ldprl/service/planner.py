@@ -105,7 +105,8 @@ class Planner:
         started = time.perf_counter()
         sums = self._database.sums()
         statistics, digest = self.decoder.read(sums)
-        plan = self.plan(statistics, version, self.decoder.evidence(sums))
+        evidence = self.decoder.evidence(sums)
+        plan = self.plan(statistics, version, evidence)
         stored = StoredPlan(
             version,
             statistics.users,
@@ -121,6 +122,8 @@ class Planner:
             "version %d is in force, made from %d reports in %.3g s", version, stored.users, seconds
         )
         deployment = self._deployment
+        if evidence is not None and (change := evidence.change()) is not None:
+            _log.warning("the world seems to have changed since about user %d", change.since)
         for line in contradictions(deployment.known, deployment.built, statistics):
             _log.warning("the deployment's [structure] is wrong: reports say that %s", line)
 

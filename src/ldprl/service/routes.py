@@ -122,8 +122,7 @@ class Routes:
     async def metrics(self, request: Request) -> Response:
         """Return counters as Prometheus reads them."""
         known = self._dashboard.latest(_LEARNING_SECONDS)
-        progress = None if known is None else known["progress"]
-        text = self._service.metrics.text(gauges(self._service, progress))
+        text = self._service.metrics.text(gauges(self._service, known))
         return Response(text, 200, HEADERS, "text/plain; version=0.0.4")
 
     async def openapi(self, request: Request) -> Response:

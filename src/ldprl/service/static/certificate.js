@@ -11,6 +11,18 @@ export function showCertificate(certificate, reward) {
   say(byId("certified"), headline);
   byId("certified").className = `figure ${tone}`;
   say(byId("certified-words"), detail);
+  byId("changed").hidden = certificate.change === null;
+  if (certificate.change !== null) say(byId("changed"), changed(certificate));
+}
+
+/** Return in words that the world seems to have changed. */
+function changed({ change, alarm }) {
+  const which = change.policy === null ? "the incumbent" : `policy ${change.policy + 1}`;
+  return (
+    `The world seems to have changed since about user ${count(change.since)}: ${which} brings ` +
+    `${decimal(change.after)} a user instead of ${decimal(change.before)}. Without a change this ` +
+    `would ever be said with probability ${alarm} at most.`
+  );
 }
 
 /** Return the best that is certain, in words. */
