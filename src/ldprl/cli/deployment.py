@@ -54,7 +54,8 @@ reward = "reward"
 # and helps to learn.
 
 # With a table [certificate] (share = "0.1", confidence = "0.95") that share of the users says what
-# the policy was worth; with alarm = "0.01" there, a change of the world is noticed. It is compared with incumbent = "incumbent.json", given before the tables.
+# the policy was worth. It is compared with incumbent = "incumbent.json", given before the tables.
+# With alarm = "0.01" there, it is said if what users answer changes.
 
 # Behind a relay (ldprl relay) there is a table [shuffle] too: crowd, central_epsilon, delta and
 # key. What it promises must hold; ldprl amplify computes it, ldprl keypair makes the key.
