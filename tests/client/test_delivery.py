@@ -184,6 +184,15 @@ def test_a_connection_that_was_closed_in_between_is_opened_again(
     assert (waits, service.connections) == ([], 2)
 
 
+def test_a_service_that_dies_in_the_middle_of_an_answer_is_asked_again(
+    service: FakeService, make_client: MakeClient, waits: list[float]
+) -> None:
+    """Half of a body is no answer, whatever its status says."""
+    service.instead.append((200, {"Content-Length": "100", "Connection": "close"}, b'{"half": '))
+    assert make_client().take_part(0, step).status == "counted"
+    assert len(waits) == 1
+
+
 def answers(*statuses: int, retry_after: str | None = None) -> Any:
     given = iter(statuses)
     return lambda: Response(next(given), None, retry_after)

@@ -114,6 +114,9 @@ class Connection:
                 raise UnexpectedAnswerError(f"a response of more than {LONGEST_BODY} bytes")
             if time.monotonic() > deadline:
                 raise TimeoutError("the response came too slowly")
+        if response.length:
+            # read1 ends quietly where the other side dies in the middle of a body.
+            raise http.client.IncompleteRead(bytes(content), response.length)
         # read1 does not notice the end by itself, and the connection waits for it.
         response.close()
         return bytes(content)
