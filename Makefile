@@ -8,6 +8,9 @@ READY := .venv/.ready
 
 # Compiled kernels are cached here, so a second run does not compile again.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
+# Bytecode is kept too, whatever the environment says: tests start hundreds of processes, and each
+# would compile every package that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo install test test-slow lint bench docs docs-images lock clean
 
