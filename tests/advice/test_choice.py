@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from ldprl.advice.choice import best_at, cheapest, epsilons_needed, rounded_up
+from ldprl.advice.choice import best_at, cheapest, rounded_up
 from ldprl.advice.forecast import Forecast
 from ldprl.advice.pairs import Pair
 
@@ -50,13 +50,6 @@ def test_the_usual_pair_unless_another_is_clearly_better(
 )
 def test_cheapest(usual: float, rival: float, expected: Pair) -> None:
     assert cheapest({USUAL: usual, RIVAL: rival}, USUAL) == expected
-
-
-def test_each_pair_has_its_own_need() -> None:
-    both = [forecast(pair, level, loss) for pair, level, loss in [
-        (USUAL, 1.0, 0.4), (RIVAL, 1.0, 0.1), (USUAL, 4.0, 0.2), (RIVAL, 4.0, 0.0),
-    ]]  # fmt: skip
-    assert epsilons_needed(both, USERS, 0.1) == {USUAL: math.inf, RIVAL: 1.0}
 
 
 def test_rounded_up_to_two_digits() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ldprl.advice.forecast import Forecast, Forecaster, Tally, Trial, standard_error
+from ldprl.advice.forecast import Forecast, Forecaster, Trial, Trials, standard_error
 from ldprl.advice.pairs import OPEN, PAIRS, Pair, pair_of, preferred
 from ldprl.advice.scenarios import given_scenario
 from ldprl.catalogue import LEARNERS
@@ -32,8 +32,7 @@ def forecaster(problem: Shape | TabularMDP = MDP, **changed: Any) -> Forecaster:
         "least": 1,
         "runs": 1,
         "seed": 0,
-        "workers": 1,
-        "tally": Tally(None),
+        "trials": Trials(),
     }
     return Forecaster(problem, **usual | changed)
 
@@ -109,21 +108,27 @@ def test_without_privacy_the_best_policy_is_found_and_handed_over() -> None:
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
 def test_every_pair_can_be_simulated(pair: Pair) -> None:
     told: list[tuple[int, int]] = []
-    ask = forecaster(Shape(3, 2, 2), tally=Tally(lambda *done: told.append(done)))
+    ask = forecaster(Shape(3, 2, 2), trials=Trials(progress=lambda *done: told.append(done)))
     (found,) = ask([(pair, 1.0)], 200, 1)
     assert told == [(1, 1)]
     assert np.isfinite(found.losses).all()
     assert found.losses.min() >= 0
 
 
-def test_threads_change_nothing_and_runs_keep_their_worlds() -> None:
+def test_runs_keep_their_worlds_and_are_computed_once() -> None:
     wanted = [(EVI, 0.5), (EVI, 2.0), (OPEN, None)]
-    shape = Shape(2, 2, 2)
-    alone = forecaster(shape, runs=4)(wanted, 300, 4)
-    together = forecaster(shape, runs=6, workers=3)(wanted, 300, 6)
-    for one, two in zip(alone, together, strict=True):
+    told: list[tuple[int, int]] = []
+    ask = forecaster(
+        Shape(2, 2, 2), runs=6, trials=Trials(progress=lambda *done: told.append(done))
+    )
+    few = ask(wanted, 300, 4)
+    assert told[-1] == (12, 12)
+    many = ask([*wanted, *wanted], 300, 6)
+    assert told[12:] == [(done, 18) for done in range(13, 19)]
+    for one, two, again in zip(few, many, many[3:], strict=False):
         assert (one.pair, one.epsilon) == (two.pair, two.epsilon)
         assert np.array_equal(one.losses, two.losses[:4])
+        assert np.array_equal(two.losses, again.losses)
 
 
 def test_where_every_user_is_simulated_runs_and_users_are_limited() -> None:

@@ -53,6 +53,14 @@ def test_a_fit_falls_in_both_directions() -> None:
         assert (np.diff(fit.losses, axis=1) <= 1e-12).all()
 
 
+def test_few_runs_are_compared_with_the_same_runs() -> None:
+    """The first world is the harder one: half its loss at ε = 2 means half the loss of both."""
+    both = [forecast(1.0, [1.0, 1.0, 0.8, 0.6], [1.0, 1.0, 0.2, 0.0])]
+    fit = Fit([*both, forecast(2.0, [1.0, 1.0, 0.4, 0.3])])
+    assert fit.losses[:, 2].tolist() == pytest.approx([0.5, 0.25])
+    assert fit.losses[:, 3].tolist() == pytest.approx([0.3, 0.15])
+
+
 def at_last(*losses: float) -> Fit:
     return Fit([forecast(2.0**i, [1.0, 1.0, 1.0, loss]) for i, loss in enumerate(losses)])
 

@@ -34,13 +34,13 @@ def test_without_epsilon_it_is_searched_for(run: Run, tmp_path: Path) -> None:
     outcome = run(f"{SMALL} {ONE} --target-loss 0.3 --plot {picture}")
     assert outcome.code == 0
     assert outcome.out.startswith(("Take ldp-evi", "No pair comes down to a loss of 0.3"))
-    assert "the ε that a loss of 0.3 needs" in outcome.out
+    assert "every pair" in outcome.out
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_without_users_they_are_searched_for(run: Run) -> None:
-    line = f"advise --mdp random:2,2,2,3 --epsilon 4 {ONE} --target-loss 0.3 --runs 3 --json"
-    found = run(line).json
+    line = f"advise --mdp random:2,2,2,3 --epsilon 4 {ONE} --target-loss 0.3 --runs 3"
+    found = run(f"{line} --workers 1 --json").json
     assert found["asked"] == "users"
     assert found["recommendation"]["reaches_target"]
     assert found["recommendation"]["users"] < 10**6
@@ -72,6 +72,7 @@ def test_a_world_and_an_incumbent_of_ones_own(run: Run, tmp_path: Path) -> None:
 
 def test_a_budget_for_all_reports_is_shared_among_them(run: Run) -> None:
     line = f"advise {SIZES} {ONE} --users 20 --reports-per-user 100 --total-epsilon 2 --runs 2"
+    line += " --workers 1"
     found = run(f"{line} --json").json["recommendation"]
     assert (found["epsilon"], found["total_epsilon"]) == (0.02, 2.0)
     assert (found["users"], found["reports_per_user"]) == (2000, 100)

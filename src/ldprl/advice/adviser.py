@@ -7,25 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ldprl.advice.choice import best_at, cheapest, epsilons_needed, rounded_up
-from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Forecaster, Tally
+from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Forecaster, Trials
 from ldprl.advice.monotone import Fit
 from ldprl.advice.pairs import OPEN, PAIRS, Pair, preferred
 from ldprl.advice.returning import ONCE, Returning
+from ldprl.advice.search import FEW_RUNS, Search
 from ldprl.errors import InputError, probability, real, whole_number
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, Shape
 
 DEFAULT_TARGET, DEFAULT_DELTA, DEFAULT_RUNS = 0.1, 1e-6, 30
-LEVELS = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""ε at which all pairs are compared where the caller asks for the ε."""
-_SCREENING_RUNS = 6
-"""Runs in which pairs are compared; the recommended one then has all that were asked for."""
-_FAR = 10**9
-"""Users up to which the number of users is searched for."""
-_TRIES, _CLOSE = 4, 1.25
-"""The ε around which is simulated moves this often, until it is enough and at most 1.25 times what
-interpolation says is enough."""
 _LEAST_EPSILON, _MOST_EPSILON = 0.001, 100.0
 _MOST_USERS = 10**11
 
@@ -47,7 +38,7 @@ class Advice:
     worlds
         Names of the simulated MDPs, one for each run.
     compared
-        Forecasts of every pair: at one ε, or where ε is asked for at several.
+        Forecasts of every pair at ε.
     open
         The forecast without privacy.
     near
@@ -153,7 +144,7 @@ def advise(
     runs
         Runs of the recommended pair at ε and around it.
     seed, workers
-        The result depends on the seed, and not on the number of threads.
+        The result depends on the seed, and not on the number of processes.
     progress
         Called with (trials done, trials known of so far).
     """
@@ -163,43 +154,37 @@ def advise(
     whole_number("runs", runs, 1)
     whole_number("seed", seed, 0)
     whole_number("workers", workers, 1)
-    tally = Tally(progress)
+    with Trials(workers, progress) as trials:
 
-    def forecaster(problem: Shape | TabularMDP, runs: int) -> Forecaster:
-        least = 1 if users is None else math.ceil(users / FIRST_PLAN)
-        return Forecaster(
-            problem,
-            delta=delta,
-            least=least,
-            runs=runs,
-            seed=seed,
-            workers=workers,
-            tally=tally,
-        )
+        def forecaster(problem: Shape | TabularMDP, runs: int) -> Forecaster:
+            least = 1 if users is None else math.ceil(users / FIRST_PLAN)
+            return Forecaster(
+                problem, delta=delta, least=least, runs=runs, seed=seed, trials=trials
+            )
 
-    few = min(_SCREENING_RUNS, runs)
-    ask = forecaster(problem, runs)
-    usual = preferred(ask.shape)
-    every = tuple(PAIRS if pairs is None else pairs)
-    search = _Search(ask, every, usual if usual in every else every[0], target_loss, runs)
-    asked: Asked = "loss"
-    if users is None:
-        assert epsilon is not None
-        asked, (users, compared, near) = "users", search.users(epsilon)
-    elif epsilon is None:
-        asked, (epsilon, compared, near) = "epsilon", search.epsilon(users)
-    else:
-        compared, near = search.pair(users, epsilon)
-    pair = near[0].pair
-    (free,) = ask([(OPEN, None)], users, few)
-    (ahead,) = ask([(pair, epsilon)], AHEAD * users, runs)
-    last = next(one for one in near if one.epsilon == epsilon)
-    if last.points[-1] > users:
-        (last,) = ask([(pair, epsilon)], users, runs)
-    smaller = None
-    if isinstance(problem, Shape):
-        half = forecaster(replace(problem, states=math.ceil(problem.states / 2)), few)
-        (smaller,) = half([(pair, epsilon)], users, few)
+        few = min(FEW_RUNS, runs)
+        ask = forecaster(problem, runs)
+        usual = preferred(ask.shape)
+        every = tuple(PAIRS if pairs is None else pairs)
+        search = Search(ask, every, usual if usual in every else every[0], target_loss, runs)
+        asked: Asked = "loss"
+        if users is None:
+            assert epsilon is not None
+            asked, (users, compared, near) = "users", search.users(epsilon)
+        elif epsilon is None:
+            asked, (epsilon, compared, near) = "epsilon", search.epsilon(users)
+        else:
+            compared, near = search.pair(users, epsilon)
+        pair = near[0].pair
+        (free,) = ask([(OPEN, None)], users, few)
+        (ahead,) = ask([(pair, epsilon)], AHEAD * users, runs)
+        last = next(one for one in near if one.epsilon == epsilon)
+        if last.points[-1] > users:
+            (last,) = ask([(pair, epsilon)], users, runs)
+        smaller = None
+        if isinstance(problem, Shape):
+            half = forecaster(replace(problem, states=math.ceil(problem.states / 2)), few)
+            (smaller,) = half([(pair, epsilon)], users, few)
     return Advice(
         asked=asked,
         shape=ask.shape,
@@ -216,73 +201,6 @@ def advise(
         smaller=smaller,
         returning=returning,
     )
-
-
-class _Search:
-    """Looks for the pair and the missing number: coarsely with all pairs, then near the answer.
-
-    Each method returns the forecasts of all pairs, and those of the chosen one by ascending ε.
-    """
-
-    def __init__(
-        self, ask: Forecaster, pairs: tuple[Pair, ...], usual: Pair, target: float, runs: int
-    ) -> None:
-        self._ask, self._pairs, self._usual = ask, pairs, usual
-        self._target, self._runs = target, runs
-
-    def pair(self, users: int, epsilon: float) -> tuple[list[Forecast], list[Forecast]]:
-        """Choose the pair, where both numbers are given."""
-        compared = self._compare([epsilon], users)
-        pair = best_at(compared, users, self._usual)
-        return compared, self._near(pair, [epsilon / 2, epsilon, 2 * epsilon], users)
-
-    def epsilon(self, users: int) -> tuple[float, list[Forecast], list[Forecast]]:
-        """Choose the pair and the least ε that reaches the target."""
-        compared = self._compare(LEVELS, users)
-        needs = epsilons_needed(compared, users, self._target)
-        if all(map(math.isinf, needs.values())):
-            last = [one for one in compared if one.epsilon == LEVELS[-1]]
-            pair, needed = best_at(last, users, self._usual), LEVELS[-1]
-        else:
-            pair = cheapest(needs, self._usual)
-            needed = rounded_up(min(needs[pair], LEVELS[-1]))
-        near: list[Forecast] = []
-        for _ in range(_TRIES):
-            known = [one.level for one in near]
-            levels = [needed] if needed not in known else []
-            levels += [] if any(level < needed for level in known) else [needed / 2]
-            levels += [] if any(level > needed for level in known) else [2 * needed]
-            near = sorted([*near, *self._near(pair, levels, users)], key=lambda one: one.level)
-            found = Fit(near).epsilon_needed(users, self._target)
-            if found <= needed <= _CLOSE * found or (found > needed >= LEVELS[-1]):
-                break
-            needed = rounded_up(min(found, LEVELS[-1]))
-        fit = Fit(near)
-        enough = [level for level in fit.epsilons if fit.loss(level, users) <= self._target]
-        return min(enough, default=needed), compared, near
-
-    def users(self, epsilon: float) -> tuple[int, list[Forecast], list[Forecast]]:
-        """Choose the pair and the least number of users that reaches the target."""
-        compared = self._compare([epsilon], _FAR)
-        needs = {one.pair: Fit([one]).users_needed(epsilon, self._target) for one in compared}
-        pair = cheapest(needs, self._usual)
-        until = min(_FAR, math.ceil(4 * needs[pair])) if needs[pair] < math.inf else _FAR
-        while True:
-            near = self._near(pair, [epsilon / 2, epsilon, 2 * epsilon], until)
-            found = Fit(near).users_needed(epsilon, self._target)
-            last = int(near[0].points[-1])
-            if found < math.inf:
-                return math.ceil(rounded_up(found)), compared, near
-            if last < until or until == _FAR:
-                return last, compared, near
-            until = min(_FAR, AHEAD * until)
-
-    def _compare(self, levels: Sequence[float], users: int) -> list[Forecast]:
-        wanted = [(pair, level) for pair in self._pairs for level in levels]
-        return self._ask(wanted, users, min(_SCREENING_RUNS, self._runs))
-
-    def _near(self, pair: Pair, levels: Sequence[float], users: int) -> list[Forecast]:
-        return self._ask([(pair, level) for level in levels], users, self._runs)
 
 
 def _check(users: int | None, epsilon: float | None, target_loss: float, delta: float) -> None:

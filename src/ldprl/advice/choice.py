@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 from ldprl.advice.forecast import Forecast, standard_error
-from ldprl.advice.monotone import Fit
 from ldprl.advice.pairs import Pair
 
 CLEARLY, AT_LEAST = 0.5, 0.05
@@ -34,15 +33,6 @@ def cheapest(needs: dict[Pair, float], usual: Pair) -> Pair:
     """Return the pair that needs least (of ε, or of users) for the target; infinite: too much."""
     best = min(needs, key=lambda pair: needs[pair])
     return best if needs[best] <= CLEARLY * needs[usual] and needs[best] < math.inf else usual
-
-
-def epsilons_needed(forecasts: Sequence[Forecast], users: int, target: float) -> dict[Pair, float]:
-    """Return the ε that each pair needs for a loss of ``target``; see :class:`Fit`."""
-    pairs = dict.fromkeys(forecast.pair for forecast in forecasts)
-    return {
-        pair: Fit([one for one in forecasts if one.pair == pair]).epsilon_needed(users, target)
-        for pair in pairs
-    }
 
 
 def rounded_up(value: float) -> float:

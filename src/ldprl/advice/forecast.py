@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ldprl.advice.pairs import Pair
 from ldprl.advice.scenarios import Scenario, scenarios
 from ldprl.catalogue import build
 from ldprl.experiments.cells import StoppedError
+from ldprl.experiments.local import Processes
 from ldprl.mdp.evaluation import regret
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, IntArray, Shape
@@ -153,32 +154,59 @@ def standard_error(values: FloatArray) -> float:
     return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
 
 
-class Tally:
-    """Counts simulations, done and known of so far, for several forecasters.
+class Trials:
+    """Computes trials for several forecasters, each of them once.
 
-    ``progress`` is called with both after each one.
+    Planning holds the interpreter's lock, so several workers are processes.
+
+    Parameters
+    ----------
+    workers
+        Processes that compute; with 1 this one does.
+    progress
+        Called after each trial with (trials done, trials known of so far).
     """
 
-    def __init__(self, progress: Callable[[int, int], None] | None) -> None:
+    def __init__(
+        self, workers: int = 1, progress: Callable[[int, int], None] | None = None
+    ) -> None:
+        self._processes = Processes(workers) if workers > 1 else None
         self._progress = progress
-        self._done = self._total = 0
+        self._known: dict[Trial, Run] = {}
 
-    def expect(self, number: int) -> None:
-        """Add simulations that are to be made."""
-        self._total += number
+    def __enter__(self) -> Self:
+        """Return the trials."""
+        return self
 
-    def count(self) -> None:
-        """Count one that is done."""
-        self._done += 1
-        if self._progress is not None:
-            self._progress(self._done, self._total)
+    def __exit__(self, *_: object) -> None:
+        """End the processes."""
+        if self._processes is not None:
+            self._processes.__exit__()
+
+    def __call__(self, trials: Sequence[Trial]) -> list[Run]:
+        """Return what the trials found, in order."""
+        new = [trial for trial in dict.fromkeys(trials) if trial not in self._known]
+        # The first of each pair come first: processes then compile different code.
+        first = {trial.pair: trial for trial in reversed(new)}
+        new.sort(key=lambda trial: first[trial.pair] is not trial)
+        total = len(self._known) + len(new)
+        done = (
+            enumerate(map(Trial.compute, new))
+            if self._processes is None
+            else self._processes.compute(new)
+        )
+        for place, run in done:
+            self._known[new[place]] = run
+            if self._progress is not None:
+                self._progress(len(self._known), total)
+        return [self._known[trial] for trial in trials]
 
 
 class Forecaster:
     """Makes forecasts, each run of them in its own world.
 
     Worlds and luck depend on (seed, run) alone: every pair at every ε meets the same ones, so that
-    differences between them stand out. The result does not depend on the number of threads.
+    differences between them stand out.
 
     Parameters
     ----------
@@ -190,10 +218,10 @@ class Forecaster:
         The least number of users that a plan serves.
     runs
         The most runs of a forecast.
-    seed, workers
+    seed
         As in :func:`ldprl.advice.adviser.advise`.
-    tally
-        Counts the simulations.
+    trials
+        Computes the simulations.
     """
 
     def __init__(
@@ -204,14 +232,12 @@ class Forecaster:
         least: int,
         runs: int,
         seed: int,
-        workers: int,
-        tally: Tally,
+        trials: Trials,
     ) -> None:
         self.worlds = scenarios(problem, runs, seed)
         self.shape = self.worlds[0].mdp.shape
         self._chances = np.random.SeedSequence(seed).generate_state(runs).tolist()
-        self._delta, self._least, self._workers = delta, least, workers
-        self._tally = tally
+        self._delta, self._least, self._trials = delta, least, trials
 
     def reach(self, pair: Pair, users: int) -> int:
         """Return how many of ``users`` users are simulated: all that time allows."""
@@ -219,37 +245,26 @@ class Forecaster:
         return min(users, most) if pair.by_user else users
 
     def __call__(
-        self, wanted: Iterable[tuple[Pair, float | None]], users: int, runs: int
+        self, wanted: Sequence[tuple[Pair, float | None]], users: int, runs: int
     ) -> list[Forecast]:
         """Return a forecast for each pair and ε, in order.
 
         Pairs whose users are all simulated have fewer runs where time asks for it, and no more
         users than :meth:`reach` says.
         """
-        trials: list[list[Trial]] = []
+        groups: list[list[Trial]] = []
         for pair, epsilon in wanted:
             until = self.reach(pair, users)
             affordable = int(_MOST_STEPS / (until * self.shape.horizon)) if pair.by_user else runs
             number = min(runs, max(LEAST_RUNS, affordable))
-            trials.append(
+            groups.append(
                 [
                     Trial(pair, epsilon, self._delta, until, self._least, chance, world)
                     for chance, world in zip(self._chances, self.worlds[:number], strict=False)
                 ]
             )
-        done = self._run([trial for group in trials for trial in group])
-        return [_gathered(group, [next(done) for _ in group]) for group in trials]
-
-    def _run(self, trials: list[Trial]) -> Iterator[Run]:
-        self._tally.expect(len(trials))
-        # Compiled loops release the interpreter's lock, so threads are enough.
-        pool = ThreadPoolExecutor(self._workers)
-        try:
-            for run in pool.map(Trial.compute, trials):
-                self._tally.count()
-                yield run
-        finally:
-            pool.shutdown(cancel_futures=True)
+        done = iter(self._trials([trial for group in groups for trial in group]))
+        return [_gathered(group, [next(done) for _ in group]) for group in groups]
 
 
 def _gathered(trials: list[Trial], runs: list[Run]) -> Forecast:

@@ -37,7 +37,11 @@ def falling(values: ArrayLike, weights: ArrayLike) -> FloatArray:
 class Fit:
     """The losses of one pair, falling in ε and in users.
 
-    First each column (one number of users) is made to fall in ε, weighted by runs, then each row
+    Worlds differ, so runs of an ε are compared with the same runs of another: where there are fewer
+    than at the nearest ε with the most runs, their mean is multiplied by what all runs lose there
+    over what these runs lose there.
+
+    Then each column (one number of users) is made to fall in ε, weighted by runs, then each row
     (one ε) in users. Isotonic regression with equal weights keeps the order of rows, so the second
     step leaves the first one true.
 
@@ -53,8 +57,11 @@ class Fit:
         ordered = sorted(forecasts, key=lambda one: one.level)
         self.epsilons = [one.level for one in ordered]
         self.points = ordered[0].points
-        means = np.array([one.mean + errors * one.error if errors else one.mean for one in ordered])
         runs = [len(one.losses) for one in ordered]
+        most = [one for one in ordered if len(one.losses) == max(runs)]
+        means = np.array(
+            [_of_all_runs(one, most) + (errors * one.error if errors else 0.0) for one in ordered]
+        )
         columns = np.array([falling(column, runs) for column in means.T])
         equal = np.ones(len(self.points))
         self.losses = np.array([falling(row, equal) for row in columns.T])
@@ -78,6 +85,15 @@ class Fit:
         return _crossing(
             self.points.astype(float), self.losses[self.epsilons.index(epsilon)], target
         )
+
+
+def _of_all_runs(forecast: Forecast, most: Sequence[Forecast]) -> FloatArray:
+    """Return what the mean of ``forecast`` would be in the runs of the nearest of ``most``."""
+    nearest = min(most, key=lambda one: abs(math.log(one.level / forecast.level)))
+    part = nearest.losses[: len(forecast.losses)].mean(axis=0)
+    scale = np.divide(nearest.mean, part, out=np.ones_like(part), where=part > 0)
+    result: FloatArray = forecast.mean * scale
+    return result
 
 
 def _crossing(places: FloatArray, losses: FloatArray, target: float) -> float:

@@ -24,7 +24,8 @@ def plot_advice(advice: Advice) -> Figure:
     """Draw the recommended pair and the best mechanism of each other learner.
 
     On the left the loss against users at one ε, with a band of two standard errors; on the right
-    against ε: the simulated means with two standard errors, and the line that falls with ε.
+    against ε: the simulated means with two standard errors, the line that falls with ε, and a dot
+    for each other learner.
     """
     from matplotlib.figure import Figure
 
@@ -33,21 +34,19 @@ def plot_advice(advice: Advice) -> Figure:
     others = _others(advice)
     for forecast in others:
         by_users.plot(forecast.points, forecast.mean, **_thin(forecast.pair))
+        dot = (forecast.level, forecast.loss(advice.users))
+        by_epsilon.plot(*dot, marker=".", **_thin(forecast.pair))
     _draw_chosen(by_users, by_epsilon, advice)
-    _draw_levels(by_epsilon, advice, [forecast.pair for forecast in others])
     unprotected, users, level = advice.open, advice.users, advice.epsilon
     dotted: dict[str, Any] = {"color": _INK, "linestyle": ":", "linewidth": 1.8}
     label = f"no privacy\n({unprotected.pair.learner})"
     by_users.plot(unprotected.points, unprotected.mean, label=label, **dotted)
     by_epsilon.axhline(unprotected.loss(users), **dotted)
-    near = others[0].level if others else level
-    thin = "" if near == level else f" (thin lines: {near:g})"
-    _dress(by_users, advice.target, users, f"{users:,} users", f"users, at ε = {level:g}{thin}")
+    _dress(by_users, advice.target, users, f"{users:,} users", f"users, at ε = {level:g}")
     _dress(by_epsilon, advice.target, level, f"ε = {level:g}", f"ε, after {users:,} users")
     by_users.set_xlim(users / _BEFORE, max(users, advice.chosen.points[-1]) * 1.1)
     by_users.set_ylabel("policy loss (0 the best policy, 1 acting at random)")
-    levels = {one.level for one in advice.compared}
-    ticks = sorted(levels if len(levels) > 1 else {one.level for one in advice.near})
+    ticks = [one.level for one in advice.near]
     by_epsilon.set_xticks(ticks, [f"{value:g}" for value in ticks])
     by_epsilon.minorticks_off()
     shape = advice.shape
@@ -75,18 +74,6 @@ def _draw_chosen(by_users: Axes, by_epsilon: Axes, advice: Advice) -> None:
     by_epsilon.plot(levels, fitted, color=colour, linewidth=2.6)
 
 
-def _draw_levels(axes: Axes, advice: Advice, pairs: list[Pair]) -> None:
-    """Draw the other pairs against ε, where they were simulated at several."""
-    for pair in pairs:
-        there = [one for one in advice.compared if one.pair == pair]
-        axes.plot(
-            [one.level for one in there],
-            [one.loss(advice.users) for one in there],
-            marker="." if len(there) == 1 else None,
-            **_thin(pair),
-        )
-
-
 def _thin(pair: Pair) -> dict[str, Any]:
     colour = LEARNERS.find(pair.learner).colour
     label = f"{pair.learner},\n{pair.mechanism}"
@@ -108,13 +95,10 @@ def _dress(axes: Axes, target: float, mark: float, name: str, label: str) -> Non
 
 
 def _others(advice: Advice) -> list[Forecast]:
-    """Return the best pair of every other learner, at the ε nearest to the answer."""
-    chosen = advice.chosen.pair
-    levels = {one.level for one in advice.compared}
-    near = min(levels, key=lambda level: abs(math.log(level / advice.epsilon)))
+    """Return the best pair of every other learner."""
     best: dict[str, Forecast] = {}
     for one in advice.compared:
-        if one.level == near and one.pair.learner != chosen.learner:
+        if one.pair.learner != advice.chosen.pair.learner:
             known = best.setdefault(one.pair.learner, one)
             if one.loss(advice.users) < known.loss(advice.users):
                 best[one.pair.learner] = one

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from ldprl.advice.adviser import Advice
-from ldprl.advice.choice import epsilons_needed
 from ldprl.advice.forecast import Forecast, standard_error
 from ldprl.advice.words import DEFINITION, changes, method, recommendation
 
@@ -37,14 +36,6 @@ def as_dict(advice: Advice) -> dict[str, Any]:
             for one in advice.near
         ],
         "compared": [_forecast(advice, one) for one in advice.compared],
-        "epsilons_needed": [
-            {"learner": pair.learner, "mechanism": pair.mechanism, "epsilon": _finite(needed)}
-            for pair, needed in epsilons_needed(
-                advice.compared, advice.users, advice.target
-            ).items()
-        ]
-        if advice.asked == "epsilon"
-        else None,
         "without_privacy": _forecast(advice, advice.open),
         "states": shape.states,
         "actions": shape.actions,

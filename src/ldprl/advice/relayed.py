@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ldprl.accounting.shuffling import largest_local_epsilon
 from ldprl.advice.adviser import Advice
-from ldprl.advice.forecast import FIRST_PLAN, Forecast, Forecaster, Tally
+from ldprl.advice.forecast import FIRST_PLAN, Forecast, Forecaster, Trials
 from ldprl.advice.pairs import PAIRS, Pair
 from ldprl.errors import InputError, probability, whole_number
 from ldprl.mdp.tabular import TabularMDP
@@ -55,25 +55,25 @@ def with_relay(
     if whole_number("crowd", crowd, 2) > users:
         raise InputError("crowd", crowd, f"at most the number of users, {users}")
     probability("delta", delta, zero=False)
-    ask = Forecaster(
-        problem,
-        delta=advice.delta,
-        least=max(crowd, math.ceil(users / FIRST_PLAN)),
-        runs=runs,
-        seed=seed,
-        workers=workers,
-        tally=Tally(progress),
-    )
     pure = [pair for pair in pairs if pair.pure]
     levels = {
         name: _local_epsilon(name, advice, crowd, delta)
         for name in dict.fromkeys(pair.mechanism for pair in pure)
     }
-    few = max(1, runs // 5)
-    found = ask([(pair, levels[pair.mechanism]) for pair in pure], users, few)
-    best = min(found, key=lambda one: one.loss(users)).pair
-    level = levels[best.mechanism]
-    (forecast,) = ask([(best, level)], users, runs)
+    with Trials(workers, progress) as trials:
+        ask = Forecaster(
+            problem,
+            delta=advice.delta,
+            least=max(crowd, math.ceil(users / FIRST_PLAN)),
+            runs=runs,
+            seed=seed,
+            trials=trials,
+        )
+        few = max(1, runs // 5)
+        found = ask([(pair, levels[pair.mechanism]) for pair in pure], users, few)
+        best = min(found, key=lambda one: one.loss(users)).pair
+        level = levels[best.mechanism]
+        (forecast,) = ask([(best, level)], users, runs)
     return Relayed(crowd, delta, level, forecast)
 
 

@@ -102,9 +102,7 @@ def changes(advice: Advice) -> list[str]:
     found.append(f"No privacy, {advice.open.pair.learner}: {at(advice.open, users)}.")
     rival = _rival(advice)
     if rival is not None:
-        found.append(
-            f"{rival.pair} at ε = {rival.epsilon:g}: {at(rival, users)}; {rival.pair.promise}."
-        )
+        found.append(f"{rival.pair}: {at(rival, users)}; {rival.pair.promise}.")
     return found
 
 
@@ -122,13 +120,9 @@ def against_incumbent(advice: Advice, loss: float) -> str:
 
 
 def _rival(advice: Advice) -> Forecast | None:
-    """Return the best other pair at the nearest ε."""
+    """Return the best other pair."""
     others = [one for one in advice.compared if one.pair != advice.chosen.pair]
-    if not others:
-        return None
-    distance = min(abs(math.log(one.level / advice.epsilon)) for one in others)
-    there = [one for one in others if abs(math.log(one.level / advice.epsilon)) <= distance + 1e-9]
-    return min(there, key=lambda forecast: forecast.loss(advice.users))
+    return min(others, key=lambda forecast: forecast.loss(advice.users), default=None)
 
 
 def method(advice: Advice) -> str:

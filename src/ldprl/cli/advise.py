@@ -106,7 +106,7 @@ def advise(
     ] = "30",
     seed: Annotated[str, typer.Option(metavar="I", help="The same seed, the same advice.")] = "0",
     workers: Annotated[
-        str | None, typer.Option(metavar="N", help="Threads. \\[default: one for each core]")
+        str | None, typer.Option(metavar="N", help="Processes. \\[default: one for each core]")
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.png", help="Draw the forecasts into this file.")

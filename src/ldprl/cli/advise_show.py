@@ -6,8 +6,6 @@ import math
 from typing import Any
 
 from ldprl.advice import Advice, Pair
-from ldprl.advice.adviser import LEVELS
-from ldprl.advice.choice import epsilons_needed
 from ldprl.advice.forecast import Forecast
 from ldprl.advice.incumbent import made_up_for_after
 from ldprl.advice.record import as_dict
@@ -66,7 +64,7 @@ def show(advice: Advice, incumbent: float | None, relayed: Relayed | None) -> No
     title = f"Policy loss after {advice.users:,} users, {sizes}"
     show_line("")
     _show_near(advice, title)
-    (_show_levels if advice.asked == "epsilon" else _show_pairs)(advice, title)
+    _show_pairs(advice, title)
     show_line(f"{DEFINITION} {method(advice)}")
     for learner in dict.fromkeys(one.pair.learner for one in advice.compared):
         show_line(f"  {learner}: {LEARNERS.find(learner).promise}")
@@ -99,7 +97,7 @@ def _show_near(advice: Advice, title: str) -> None:
 
 
 def _show_pairs(advice: Advice, title: str) -> None:
-    """Show every pair at the given ε, the best first."""
+    """Show every pair at ε, the best first."""
     heads = ("learner, mechanism", "runs", "simulated", "worst run")
     ranked = sorted(advice.compared, key=lambda one: one.loss(advice.users))
     rows = [
@@ -114,23 +112,6 @@ def _show_pairs(advice: Advice, title: str) -> None:
     show_table(f"{title}, ε = {advice.epsilon:g}: every pair", heads, rows, right=heads[1:])
 
 
-def _show_levels(advice: Advice, title: str) -> None:
-    """Show the mean loss of every pair at every ε, and which ε is enough."""
-    needs = epsilons_needed(advice.compared, advice.users, advice.target)
-    heads = ("learner, mechanism", *(f"{level:g}" for level in LEVELS), "needed")
-    rows = [
-        (
-            _name(pair),
-            *(f"{one.loss(advice.users):.2f}" for one in advice.compared if one.pair == pair),
-            _level(needed),
-        )
-        for pair, needed in sorted(needs.items(), key=lambda item: item[1])
-    ]
-    runs = max(len(one.losses) for one in advice.compared)
-    needed = f"the ε that a loss of {advice.target:g} needs"
-    show_table(f"{title}: every pair by ε, {runs} runs; {needed}", heads, rows, right=heads[1:])
-
-
 def _at(forecast: Forecast, users: int) -> str:
     """Write the loss; where fewer users were simulated, say how many."""
     last = int(forecast.points[-1])
@@ -139,10 +120,3 @@ def _at(forecast: Forecast, users: int) -> str:
 
 def _name(pair: Pair) -> str:
     return f"{pair.learner}, {pair.mechanism}{'' if pair.pure else ' (ε, δ)'}"
-
-
-def _level(level: float) -> str:
-    """Write the ε that is enough; beyond the simulated ones only a bound is known."""
-    if math.isinf(level):
-        return f"> {LEVELS[-1]:g}"
-    return f"≤ {level:g}" if level == LEVELS[0] else f"{level:.2g}"

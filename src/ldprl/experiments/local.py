@@ -1,4 +1,4 @@
-"""The cells of a grid on the cores of this machine, with one process for each."""
+"""Simulations on the cores of this machine, with one process for each."""
 
 from __future__ import annotations
 
@@ -9,73 +9,98 @@ import threading
 from collections.abc import Generator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
-from typing import Protocol, TypeVar
+from multiprocessing.process import BaseProcess
+from typing import Protocol, Self, TypeVar
 
-from ldprl.experiments.cells import StoppedError
+from ldprl.experiments.cells import Cell, StoppedError
 from ldprl.simulation.engine import Simulation
 
+Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
 
-class Computation(Protocol):
+
+class Computation(Protocol[Result_co]):
     """The part of a cell that a worker process uses."""
 
-    def compute(self) -> Simulation:
-        """Run the simulation; whatever goes wrong is a :class:`StoppedError`."""
+    def compute(self) -> Result_co:
+        """Return the result; whatever goes wrong is a :class:`StoppedError`."""
 
 
-AnyCell = TypeVar("AnyCell", bound=Computation)
-
-
-def on_processes(cells: Sequence[AnyCell], workers: int) -> Generator[tuple[AnyCell, Simulation]]:
+def on_processes(cells: Sequence[Cell], workers: int) -> Generator[tuple[Cell, Simulation]]:
     """Compute ``cells`` on ``workers`` processes, and yield each as soon as it is done.
 
-    Closing the iterator ends the processes, and so does the end of this one, even by a kill.
+    Closing the iterator ends the processes.
     """
-    # A forked child could inherit a lock that a thread of ours holds.
-    context = multiprocessing.get_context("spawn")
-    waiting = iter(cells)
-    busy: dict[Connection, AnyCell] = {}
-    processes = []
-    try:
-        for _, cell in zip(range(workers), waiting, strict=False):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs,), daemon=True)
-            process.start()
-            theirs.close()
-            processes.append(process)
-            _hand_over(ours, cell)
-            busy[ours] = cell
-        while busy:
-            for connection in wait(list(busy)):
-                assert isinstance(connection, Connection)
-                cell = busy.pop(connection)
-                result = _receive(connection, cell)
-                for following in waiting:
-                    _hand_over(connection, following)
-                    busy[connection] = following
-                    break
-                yield cell, result
-    finally:
-        for process in processes:
+    with Processes(workers) as processes:
+        for place, simulation in processes.compute(cells):
+            yield cells[place], simulation
+
+
+class Processes:
+    """Processes that compute; they start with the first work that they are given.
+
+    Leaving the context ends them, and so does the end of this process, even by a kill.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._started: dict[Connection, BaseProcess] = {}
+
+    def __enter__(self) -> Self:
+        """Return the processes."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the processes, whatever they are doing."""
+        for process in self._started.values():
             process.kill()
-        for process in processes:
+        for process in self._started.values():
             process.join()
 
+    def compute(self, work: Sequence[Computation[Result]]) -> Generator[tuple[int, Result]]:
+        """Yield the place in ``work`` and the result of each as soon as it is done."""
+        waiting = iter(range(len(work)))
+        while len(self._started) < min(self._workers, len(work)):
+            self._start()
+        busy: dict[Connection, int] = {}
+        for connection, place in zip(self._started, waiting, strict=False):
+            _hand_over(connection, work[place])
+            busy[connection] = place
+        while busy:
+            for ready in wait(list(busy)):
+                assert isinstance(ready, Connection)
+                place = busy.pop(ready)
+                result = _receive(ready, work[place])
+                for following in waiting:
+                    _hand_over(ready, work[following])
+                    busy[ready] = following
+                    break
+                yield place, result
 
-def _hand_over(connection: Connection, cell: Computation) -> None:
+    def _start(self) -> None:
+        # A forked child could inherit a lock that a thread of ours holds.
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        process.start()
+        theirs.close()
+        self._started[ours] = process
+
+
+def _hand_over(connection: Connection, work: Computation[object]) -> None:
     # If the process is dead, that shows when its answer is read.
     with suppress(ConnectionError):
-        connection.send(cell)
+        connection.send(work)
 
 
-def _receive(connection: Connection, cell: Computation) -> Simulation:
+def _receive(connection: Connection, work: Computation[Result]) -> Result:
     try:
-        result = connection.recv()
+        result: Result | StoppedError = connection.recv()
     except (EOFError, ConnectionError):
         reason = "its process was killed; was there too little memory?"
-        raise StoppedError(f"{cell}: {reason}") from None
+        raise StoppedError(f"{work}: {reason}") from None
     if isinstance(result, StoppedError):
         raise result
-    assert isinstance(result, Simulation)
     return result
 
 
@@ -86,9 +111,9 @@ def _serve(connection: Connection) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, ConnectionError):
         while True:
-            cell: Computation = connection.recv()
+            work: Computation[object] = connection.recv()
             try:
-                result: Simulation | StoppedError = cell.compute()
+                result = work.compute()
             except StoppedError as failure:
                 result = failure
             connection.send(result)

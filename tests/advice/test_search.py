@@ -1,0 +1,91 @@
+"""The search, on losses that are known: c/(ε·√users), with another c for each pair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from ldprl.advice.forecast import Forecast
+from ldprl.advice.pairs import Pair
+from ldprl.advice.search import Search
+
+USUAL, RIVAL = Pair("ldp-evi", "subset-selection"), Pair("ldp-ts", "subset-selection")
+TARGET, RUNS, USERS = 0.1, 30, 10_000
+
+
+class Losses:
+    """Forecasts by the formula; counts the runs that were asked for."""
+
+    def __init__(self, usual: float, rival: float) -> None:
+        self.factors = {USUAL: usual, RIVAL: rival}
+        self.runs = 0
+
+    def __call__(
+        self, wanted: Sequence[tuple[Pair, float | None]], users: int, runs: int
+    ) -> list[Forecast]:
+        points = np.unique(np.geomspace(1, users, 200).astype(np.int64))
+        found = []
+        for pair, epsilon in wanted:
+            assert epsilon is not None
+            row = np.minimum(self.factors[pair] / (epsilon * np.sqrt(points)), 1.0)
+            rows = np.tile(row, (runs, 1))
+            found.append(Forecast(pair, epsilon, points, rows, rows, rows[:, -1]))
+            self.runs += runs
+        return found
+
+    def search(self) -> Search:
+        return Search(self, (USUAL, RIVAL), USUAL, TARGET, RUNS)
+
+
+@pytest.mark.parametrize(
+    ("usual", "rival", "taken"),
+    [
+        (5.0, 4.0, USUAL),
+        (5.0, 3.2, USUAL),  # more than half the ε; the search is exact to a quarter
+        (5.0, 2.0, RIVAL),
+        (200.0, 150.0, USUAL),  # neither comes down to the target
+        (200.0, 50.0, RIVAL),  # the usual pair does not
+        (0.4, 5.0, USUAL),  # far below the first ε that is tried
+    ],
+)
+def test_the_least_epsilon_and_who_needs_it(usual: float, rival: float, taken: Pair) -> None:
+    losses = Losses(usual, rival)
+    level, compared, near = losses.search().epsilon(USERS)
+    assert {one.pair for one in near} == {taken}
+    exact = losses.factors[taken] / (TARGET * math.sqrt(USERS))
+    if exact > 10:
+        assert level == 10.0
+    else:
+        assert exact <= level <= 1.3 * exact
+        assert any(one.level < exact for one in near)
+    (chosen,) = (one for one in near if one.level == level)
+    assert len(chosen.losses) == RUNS
+    assert [(one.pair, one.level) for one in compared] == [(USUAL, level), (RIVAL, level)]
+    assert {one.pair: len(one.losses) for one in compared}[taken] == RUNS
+
+
+def test_few_runs_are_spent_far_from_the_answer() -> None:
+    losses = Losses(5.0, 4.0)
+    losses.search().epsilon(USERS)
+    assert losses.runs <= 2 * RUNS + 6 * 8
+
+
+def test_the_least_number_of_users_and_who_needs_it() -> None:
+    for rival, taken in ((4.0, USUAL), (1.0, RIVAL)):
+        losses = Losses(5.0, rival)
+        users, compared, near = losses.search().users(1.0)
+        exact = (losses.factors[taken] / TARGET) ** 2
+        assert {one.pair for one in near} == {taken}
+        assert exact <= users <= 1.3 * exact
+        assert [one.level for one in near] == [0.5, 1.0, 2.0]
+        assert len(compared) == 2
+
+
+def test_with_both_numbers_the_pair_is_chosen_by_its_loss() -> None:
+    for rival, taken in ((40.0, USUAL), (10.0, RIVAL)):
+        compared, near = Losses(50.0, rival).search().pair(USERS, 1.0)
+        assert {one.pair for one in near} == {taken}
+        assert [one.level for one in compared] == [1.0, 1.0]
