@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -165,11 +166,14 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         effects.thresholds[1] = weight**RECENCY * above * covered
         return Statistics.of_effects(self.shape, users, effects)
 
+    @cached_property
+    def _edges(self) -> FloatArray:
+        return np.linspace(0, self.shape.horizon, THRESHOLDS + 1)
+
     def _covered(self, what: Return) -> FloatArray:
         """Return which share of each part of [0, H] the thresholds cover, per unit of return."""
         low, high = what.low / UNIT, what.high / UNIT
-        edges = np.linspace(0, self.shape.horizon, THRESHOLDS + 1)
-        inside = np.diff(np.clip(edges, low, high)) * THRESHOLDS / self.shape.horizon
+        inside = np.diff(np.clip(self._edges, low, high)) * THRESHOLDS / self.shape.horizon
         result: FloatArray = inside / (high - low)
         return result
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,13 @@ class Partition:
         object.__setattr__(self, "cell", cell.astype(np.int64, copy=False))
 
     @classmethod
+    @lru_cache(maxsize=64)
     def by_state(cls, states: int) -> Partition:
         """Return the finest partition: every state is a cell of its own."""
         return cls(np.arange(states))
 
     @classmethod
+    @lru_cache(maxsize=64)
     def whole(cls, states: int) -> Partition:
         """Return the coarsest one: all states are one cell, so that no state is told."""
         return cls(np.zeros(states, dtype=np.int64))

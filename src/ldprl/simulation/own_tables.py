@@ -50,9 +50,7 @@ def live(
         raise InputError("law", "tables by groups of states", "a law by state")
     world = _world(mdp)
     shape = mdp.shape
-    chances = (law.weights / WHOLE).reshape(-1, shape.actions)
-    order = np.argsort(-chances, axis=1, kind="stable")
-    cumulated = np.cumsum(np.take_along_axis(chances, order, axis=1), axis=1)
+    chances, order, cumulated = _choices(law)
     answers = np.zeros((*chances.shape, 2), dtype=np.int64)
     told, lost = _live(
         users,
@@ -78,6 +76,17 @@ def live(
     rest = told[None, :] - answers.sum(axis=1)
     answers += np.moveaxis(rng.multinomial(rest, chances[:, None, :]), 2, 1)
     return answers.reshape(-1, shape.states, shape.actions, 2), lost
+
+
+@lru_cache(maxsize=8)
+def _choices(law: TableLaw) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return the chances of actions, the likely ones first, and their running sums.
+
+    A plan asks the users of one law for several thresholds, one call each.
+    """
+    chances = (law.weights / WHOLE).reshape(-1, law.shape.actions)
+    order = np.argsort(-chances, axis=1, kind="stable")
+    return chances, order, np.cumsum(np.take_along_axis(chances, order, axis=1), axis=1)
 
 
 @lru_cache(maxsize=4)
