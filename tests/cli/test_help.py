@@ -11,9 +11,7 @@ import pytest
 
 import ldprl
 from ldprl.catalogue import LEARNERS
-from ldprl.cli.progress import plans_until
 from ldprl.mechanisms.catalogue import MECHANISMS
-from ldprl.simulation.schedule import schedule_from
 
 from .conftest import Run
 
@@ -123,16 +121,3 @@ def test_an_interrupt_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("ldprl.simulation.engine.simulate", interrupted)
     outcome = run("regret --mdp random:2,2,2,3 --epsilon 2 --episodes 10")
     assert (outcome.code, outcome.out, outcome.err.strip()) == (130, "", "")
-
-
-@pytest.mark.parametrize(("replan", "episodes"), [("each", 10**4), ("growth:0.01", 10**8)])
-def test_progress_is_counted_in_plans(replan: str, episodes: int) -> None:
-    """What the bar takes for the whole is within 5% of the number of plans that are made."""
-    schedule = schedule_from(replan)
-    users = plans = 0
-    while users < episodes:
-        users += schedule(users)
-        plans += 1
-    points, counted = plans_until(schedule, episodes)
-    assert points[-1] == pytest.approx(episodes)
-    assert counted[-1] == pytest.approx(plans, rel=0.05)

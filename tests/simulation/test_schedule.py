@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ldprl.errors import InputError
-from ldprl.simulation.schedule import AtLeast, Growth, each, schedule_from
+from ldprl.simulation.schedule import AtLeast, Growth, each, plans_until, schedule_from
 
 
 def test_names_read_as_schedules() -> None:
@@ -26,3 +26,16 @@ def test_a_plan_serves_at_least_a_crowd() -> None:
 def test_other_names_are_refused(name: str) -> None:
     with pytest.raises(InputError):
         schedule_from(name)
+
+
+@pytest.mark.parametrize(("replan", "episodes"), [("each", 10**4), ("growth:0.01", 10**8)])
+def test_progress_is_counted_in_plans(replan: str, episodes: int) -> None:
+    """What the bar takes for the whole is within 5% of the number of plans that are made."""
+    schedule = schedule_from(replan)
+    users = plans = 0
+    while users < episodes:
+        users += schedule(users)
+        plans += 1
+    points, counted = plans_until(schedule, episodes)
+    assert points[-1] == pytest.approx(episodes)
+    assert counted[-1] == pytest.approx(plans, rel=0.05)

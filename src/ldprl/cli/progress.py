@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from ldprl.simulation.schedule import Schedule
+from ldprl.simulation.schedule import Schedule, plans_until
 
 _BETWEEN_UPDATES = 0.1
 _FIRST_LINE = 1.0
@@ -104,14 +104,6 @@ def tell_status(text: str) -> None:
     """Show on stderr what a long step does, if that is a terminal."""
     if sys.stderr.isatty():
         print(f"{text} …", file=sys.stderr)
-
-
-def plans_until(schedule: Schedule, episodes: int) -> tuple[list[float], list[float]]:
-    """Return numbers of users, log-spaced, and the approximate number of plans up to each."""
-    points = np.geomspace(1, episodes + 1, 400) - 1
-    sizes = np.array([schedule(int(users)) for users in points[:-1]])
-    plans = np.concatenate([[0.0], np.cumsum(np.diff(points) / sizes)])
-    return points.tolist(), plans.tolist()
 
 
 @contextmanager

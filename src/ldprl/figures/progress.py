@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import heapq
-import math
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 
 from ldprl.experiments.cells import Cell
-from ldprl.figures.settings import GROWTH
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.simulation.engine import Simulation
+from ldprl.simulation.schedule import plans_until, schedule_from
 
 Progress = Callable[[str, float, float], None]
 """Called with the current activity, the share of the work that is done, and the seconds left."""
@@ -156,14 +155,14 @@ def cost(cell: Cell) -> float:
     """Return the approximate seconds of a cell on a typical core.
 
     Most take a time for each plan, whatever its number of users; where users have a table each,
-    every one of them is simulated.
+    every one of them is simulated too. The constants are from one run of all figures of the paper.
     """
     shape = cell.mdp.shape
+    plans = plans_until(schedule_from(cell.replan), cell.episodes)[1][-1]
     if MECHANISMS.find(cell.mechanism).fills == "effects":
-        return 6e-8 * cell.runs * cell.episodes * shape.horizon
-    plans = min(cell.episodes, 1 / GROWTH) + max(math.log(cell.episodes * GROWTH), 0.0) / GROWTH
+        return cell.runs * (1e-2 * plans + 3e-8 * cell.episodes * shape.horizon)
     size = shape.states**2 * shape.actions * shape.horizon
-    each = 4e-6 + 0.1e-6 * size
+    each = 1e-5 + 0.1e-6 * size
     if cell.mechanism == "bounded-noise":  # a multinomial over a fine grid, for every counter
-        each += 2e-4
+        each += 1e-4
     return cell.runs * plans * each

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from ldprl.errors import InputError, positive, whole_number
 
 Schedule = Callable[[int], int]
@@ -74,3 +76,11 @@ def schedule_from(replan: str | Schedule) -> Schedule:
     raise InputError(
         "replan", replan, "'each', 'growth:G' with a number G > 0, 'crowd:N' or 'growth:G,crowd:N'"
     )
+
+
+def plans_until(schedule: Schedule, episodes: int) -> tuple[list[float], list[float]]:
+    """Return numbers of users, log-spaced, and the approximate number of plans up to each."""
+    points = np.geomspace(1, episodes + 1, 400) - 1
+    sizes = np.array([schedule(int(users)) for users in points[:-1]])
+    plans = np.concatenate([[0.0], np.cumsum(np.diff(points) / sizes)])
+    return points.tolist(), plans.tolist()
