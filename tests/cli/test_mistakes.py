@@ -55,8 +55,10 @@ INSTEAD = {
     ("amplify", "--mechanism"): f"{GOOD['amplify']} {SIZES}",
 }
 """The good line for an option that goes with others only."""
-NUMBERS = {"S", "A", "H", "K", "E", "D", "N", "I", "P", "C", "T"}
-NAMES = {"NAME"}
+NUMBERS = {"S", "A", "H", "K", "E", "D", "N", "I", "P", "C", "T", "L", "PORT", "GAP"}
+NUMBERS |= {"ε,…", "N,…", "E[,D]"}
+NAMES = {"NAME", "[NAME…]", "sound|paper", "text|json", "each|growth:G"}
+WORLDS = {"WORLD", "MDP"}
 FOLDERS = {"FOLDER"}
 FILES = {"FILE", "FILE.toml", "FILE.png"}
 
@@ -100,8 +102,15 @@ def mistakes(name: str, command: Any) -> Iterator[Mistake]:
         if parameter.metavar in NUMBERS:
             for word in ("twelve", "nan"):
                 yield Mistake("no number", f"{name} {rest} {option} {word}", word)
-        if parameter.metavar in NAMES:
+        if parameter.metavar in NAMES | WORLDS:
             yield Mistake("unknown name", f"{name} {rest} {option} no-such-name", "no-such-name")
+        if parameter.metavar in WORLDS:
+            yield Mistake("no such world", f"{name} {rest} {option} no.json", "no.json")
+            yield Mistake("half a world", f"{name} {rest} {option} random:2,2", "random:2,2")
+        if parameter.metavar == "URL":
+            yield Mistake("no address", f"{name} {rest} {option} nowhere", "nowhere")
+        if parameter.metavar == "DIR":
+            yield Mistake("file for a folder", f"{name} {rest} {option} grid.toml", "'grid.toml'")
 
 
 def argument_mistakes(name: str, good: str, parameter: Any) -> Iterator[Mistake]:
@@ -113,6 +122,10 @@ def argument_mistakes(name: str, good: str, parameter: Any) -> Iterator[Mistake]
         yield Mistake("no such folder", f"{name} nowhere {rest}", "'nowhere'")
         yield Mistake("file for a folder", f"{name} grid.toml {rest}", "'grid.toml'")
         yield Mistake("another's folder", f"{name} folder {rest}", "'folder'")
+    if parameter.metavar in NAMES:
+        yield Mistake("unknown name", f"{name} no-such-name {rest}", "no-such-name")
+    if parameter.metavar == "URL":
+        yield Mistake("no address", f"{name} nowhere {rest}", "nowhere")
     if parameter.metavar in FILES:
         yield Mistake("folder for a file", f"{name} folder {rest}", "'folder'")
         if not words[0].startswith("new"):

@@ -15,7 +15,7 @@ from ldprl.cli.show import show_json, show_line, show_table
 from ldprl.errors import InputError, positive, probability
 
 if TYPE_CHECKING:
-    from ldprl.accounting.composition import Spent
+    from ldprl.accounting.composition import Budget, Spent
     from ldprl.client.allowance import Left
     from ldprl.client.entries import Entry
 
@@ -44,7 +44,7 @@ def ledger(
     as_json: Json = False,
 ) -> None:
     """Show a user's reports, their total privacy cost, and what is left of a budget."""
-    from ldprl.accounting.composition import spent_together
+    from ldprl.accounting.composition import Budget, spent_together
     from ldprl.client.ledger import Ledger
 
     if delta is not None:
@@ -53,6 +53,7 @@ def ledger(
         positive("days", decimal("days", days))
         if budget is None:
             raise InputError("days", days, "a --budget for these days too")
+    whole, each = (None if text is None else Budget(*text.split(",", 1)) for text in (budget, cost))
     if not file.is_file():
         raise InputError("file", str(file), "a ledger that exists")
     try:
@@ -61,7 +62,7 @@ def ledger(
         print(f"error: {error}", file=sys.stderr)
         raise typer.Exit(1) from None
     spent = spent_together([entry.cost for entry in entries], delta)
-    left = None if budget is None else _left(file, entries, budget, days, cost)
+    left = None if whole is None else _left(file, entries, whole, days, each)
     if as_json:
         shown = {"reports": [_row(entry) for entry in entries], "spent": _spent(spent)}
         if left is not None:
@@ -80,19 +81,17 @@ def ledger(
 
 
 def _left(
-    file: Path, entries: list[Entry], budget: str, days: str | None, cost: str | None
+    file: Path, entries: list[Entry], budget: Budget, days: str | None, cost: Budget | None
 ) -> Left:
     """Return what is left of the budget that the options name."""
-    from ldprl.accounting.composition import Budget
     from ldprl.client.ledger import Ledger
     from ldprl.client.window import RollingBudget
     from ldprl.mechanisms.mechanism import Guarantee
 
     if cost is None and not entries:
         raise InputError("cost", None, "what a report costs: this ledger has none to go by")
-    whole = Budget(*budget.split(",", 1))
-    asked = entries[-1].cost if cost is None else Budget(*cost.split(",", 1))
-    given = whole if days is None else RollingBudget(whole, decimal("days", days))
+    asked = entries[-1].cost if cost is None else cost
+    given = budget if days is None else RollingBudget(budget, decimal("days", days))
     guarantee = Guarantee(float(asked.epsilon), float(asked.delta))
     # Any deployment will do: a budget is for all of them together.
     return Ledger(file, given).left("any", guarantee)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ldprl.cli.options import Json
 from ldprl.cli.show import show_json, show_table
+from ldprl.errors import one_of
 
 if TYPE_CHECKING:
     from ldprl.learning.learner import Learner
@@ -44,6 +45,7 @@ def private_mechanisms(constants: str, delta: float) -> list[str]:
     """Return the mechanisms that claim a finite ε with these constants and this δ."""
     from ldprl.mechanisms.catalogue import MECHANISMS
 
+    one_of("constants", constants, ("sound", "paper"))
     private = [
         name
         for name, kind in MECHANISMS.items()
