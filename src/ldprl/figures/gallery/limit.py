@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Picture
 
 from ldprl.bounds import Alternative, Instance, alternatives, instance_lower_bound
 from ldprl.bounds.oracle import oracle_of
-from ldprl.catalogue import LEARNERS, recommended
+from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, private
 from ldprl.figures.curves import Row, curves_of, where
@@ -30,7 +30,6 @@ EPSILONS = (0.5, 1.0, 2.0, 4.0)
 UNGUARDED = "ldp-evi, no guard"
 """LDP-EVI without the guard that its regret bound rests on: what does the guard cost?"""
 PLAYERS = ("ldp-evi", UNGUARDED, "ldp-ts", "ldp-returns")
-"""The last one only where it is what we recommend."""
 REPLAN = "growth:0.05"
 """Fewer plans than in the other figures: the larger worlds take long."""
 _MARKS = dict(zip(PLAYERS, ("o", "x", "s", "^"), strict=True))
@@ -72,8 +71,6 @@ def cells_in(settings: Settings, world: NamedMDP) -> Iterator[tuple[float, Cell]
     """Yield the cells of one world with their ε."""
     for epsilon in EPSILONS:
         for learner in PLAYERS:
-            if learner == "ldp-returns" and recommended(world.mdp.shape) != learner:
-                continue
             variant = learner in VARIANTS
             kind = LEARNERS["ldp-evi" if variant else learner]
             cell = private(settings, world, learner, kind.usual_mechanism, epsilon, "sound")
