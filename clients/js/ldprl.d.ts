@@ -191,6 +191,8 @@ export interface Deployment {
   /** A decimal string. */
   readonly epsilon: string;
   readonly labels: Labels;
+  /** The actions that a policy may take in each state; null where all are. */
+  readonly admissible: readonly ReadonlySet<number>[] | null;
   /** Return the values to send for a user who received `assignment` and lived `trajectory`. */
   privatize(trajectory: Trajectory, assignment: Assignment): number[];
 }

@@ -10,6 +10,7 @@ import numpy as np
 from ldprl.errors import InputError, real
 from ldprl.questions.question import Question
 from ldprl.shape import FloatArray, Policy, Shape, check_policy
+from ldprl.structure import Structure
 from ldprl.tables import TableLaw
 
 _MOST_AT_ONCE = 2**20
@@ -114,6 +115,17 @@ def check_plan(plan: object, shape: Shape) -> Plan:
     if abs(total - 1) > SHARES_TOLERANCE:
         raise InputError("plan", f"shares that sum to {total:.12g}", "shares that sum to 1")
     return tuple(plan)
+
+
+def check_admissible(one: Assignment, known: Structure | None) -> None:
+    """Refuse an assignment by which somebody gets an action that is known to be inadmissible."""
+    if known is None:
+        return
+    law = one.law
+    if law is None:
+        known.check_admissible("policy", one.policy)
+    else:
+        known.check_law("law.weights", law.weights[:, law.cells.cell])
 
 
 def shares_of(plan: Plan) -> FloatArray:

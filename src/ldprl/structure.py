@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ldprl.errors import InputError, one_of
-from ldprl.shape import BoolArray, FloatArray, Policy, Shape, check_policy
+from ldprl.shape import BoolArray, FloatArray, IntArray, Policy, Shape, check_policy
 
 PARTS = ("admissible", "successors", "rewards", "groups", "incumbent")
 
@@ -50,17 +50,8 @@ class Structure:
                 raise InputError(f"structure.{part}[{state}]", [], "one or more for each state")
         if self.incumbent is not None:
             check_policy("structure.incumbent", self.incumbent, self.shape)
-        if self.admissible is None:
-            return
-        states = np.arange(self.shape.states)
-        if self.incumbent is not None:
-            wrong = np.argwhere(~self.admissible[states, self.incumbent])
-            if len(wrong):
-                step, state = wrong[0].tolist()
-                action = int(self.incumbent[step, state])
-                expected = f"an admissible action of state {state}"
-                raise InputError(f"structure.incumbent[{step}, {state}]", action, expected)
-        if self.groups is not None:
+            self.check_admissible("structure.incumbent", self.incumbent)
+        if self.groups is not None and self.admissible is not None:
             for group in range(int(self.groups.max()) + 1):
                 if not self.admissible[self.groups == group].all(axis=0).any():
                     expected = "an action that is admissible in all of its states"
@@ -86,6 +77,29 @@ class Structure:
         if self.admissible is not None:
             return self.admissible
         return np.ones((self.shape.states, self.shape.actions), dtype=bool)
+
+    def check_admissible(self, field: str, policy: Policy) -> None:
+        """Refuse a table of shape (H, S) that takes an action which is not admissible."""
+        if self.admissible is None:
+            return
+        wrong = np.argwhere(~self.admissible[np.arange(self.shape.states), policy])
+        if len(wrong):
+            step, state = wrong[0].tolist()
+            action = int(policy[step, state])
+            raise InputError(f"{field}[{step}, {state}]", action, self._one_of(state))
+
+    def check_law(self, field: str, weights: IntArray) -> None:
+        """Refuse weights of shape (parts, S, A) by which an inadmissible action can be drawn."""
+        if self.admissible is None:
+            return
+        wrong = np.argwhere((weights > 0) & ~self.admissible)
+        if len(wrong):
+            part, state, action = wrong[0].tolist()
+            raise InputError(f"{field}[{part}, {state}]", action, self._one_of(state))
+
+    def _one_of(self, state: int) -> str:
+        known = ", ".join(map(str, np.flatnonzero(self.choices[state])))
+        return f"an admissible action of state {state}: {known}"
 
     def fixed_rewards(self) -> FloatArray:
         """Return known rewards of shape (models, S, A): NaN if unknown, below −H if inadmissible.

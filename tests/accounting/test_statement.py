@@ -50,7 +50,7 @@ def test_numbers_are_those_of_the_mechanism_as_built(name: str, constants: Const
     found = json.loads(json.dumps(privacy_statement(mechanism, [2]).to_dict(), allow_nan=False))
     assert list(found) == [
         "version", "mechanism", "holds", "claimed", "per_report", "report", "returning_user",
-        "public", "not_protected", "simulation_only", "crowd",
+        "public", "not_protected", "simulation_only", "crowd", "known",
     ]  # fmt: skip
     given = mechanism.guarantee
     epsilon = given.epsilon if math.isfinite(given.epsilon) else None

@@ -26,6 +26,8 @@ from ldprl.questions.matter import Matter
 from ldprl.questions.partition import Partition
 from ldprl.questions.question import Question
 from ldprl.questions.returns import UNIT, Return
+from ldprl.shape import Policy
+from ldprl.structure import Structure
 from ldprl.tables import MOST_TABLES, TableLaw
 from tests.browser.replayed import ReplayedSourceForTests
 
@@ -67,6 +69,16 @@ DEPLOYMENTS = [
 ]
 """Every mechanism that clients share, in shapes that leave out or double a block."""
 
+KEPT_TO = Deployment(
+    "kept to",
+    Shape(3, 3, 2),
+    "2",
+    "return-bits",
+    learner="ldp-returns",
+    structure=Structure.from_document({"admissible": [[0, 2], [1], [1, 2]]}, Shape(3, 3, 2)),
+)
+"""States which actions are admissible: clients refuse tables, and laws of tables, with others."""
+
 _REWARDS = [(0.0, 1.0), (0.1, 0.5), (5e-324, 1 - 2**-53), (1 / 3, 1e-9)]
 
 
@@ -83,13 +95,20 @@ def vectors() -> dict[str, Any]:
             }
             for deployment in DEPLOYMENTS
         ],
+        "refusals": {"document": KEPT_TO.document, "assignments": list(_refusals())},
     }
 
 
 def text() -> str:
     """Return the file's content, a line for each vector."""
     lines = json.dumps(vectors(), ensure_ascii=False, separators=(",", ":"))
-    for opening in ('{"call":', '{"shape":{"states":', '{"document":', '{"assignment":{'):
+    for opening in (
+        '{"call":',
+        '{"shape":{"states":',
+        '{"document":',
+        '{"assignment":{',
+        '{"field":',
+    ):
         lines = lines.replace(opening, "\n" + opening)
     return lines + "\n"
 
@@ -171,6 +190,28 @@ def _tables() -> Iterator[dict[str, Any]]:
                 "number": number,
                 "table": law.table(number).tolist(),
             }
+
+
+def _refusals() -> Iterator[dict[str, Any]]:
+    """Return assignments that a client refuses, with what it says; the first one is taken."""
+    mechanism, shape = KEPT_TO.built, KEPT_TO.shape
+    question = Question(Return(0, 2 * UNIT), 0, np.ones(shape.states))
+    good, late = np.array([[0, 1, 2], [2, 1, 1]]), np.array([[0, 1, 2], [2, 1, 0]])
+    chances = np.array([[0.5, 0.0, 0.5], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5]])
+    drawn = TableLaw.of(shape, np.stack([chances, chances[[0, 0, 2]]]), "0" * 32)
+    one_row = {"policy": [[0, 1, 0]], "table": 3}
+    cases: list[tuple[Policy | TableLaw, dict[str, Any], tuple[str, int, str] | None]] = [
+        (good, {}, None),
+        (TableLaw.of(shape, chances[None], "0" * 32), {"table": 5}, None),
+        (late, {}, ("policy[1, 2]", 0, "an admissible action of state 2: 1, 2")),
+        (good, one_row, ("policy[0, 2]", 0, "an admissible action of state 2: 1, 2")),
+        (drawn, {"table": 5}, ("law.weights[1, 1]", 0, "an admissible action of state 1: 1")),
+    ]
+    for tables, changes, said in cases:
+        issued = Issued(KEPT_TO.digest, 7, 0, Assignment(tables, questions=(question,)))
+        field, value, expected = (None,) * 3 if said is None else said
+        document = issued.document(mechanism) | changes
+        yield {"field": field, "value": value, "expected": expected, "assignment": document}
 
 
 def _reports(deployment: Deployment) -> Iterator[dict[str, Any]]:

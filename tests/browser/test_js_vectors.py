@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from ldprl import Trajectory
+from ldprl import InputError, Trajectory
 from ldprl.protocol.deployment import Deployment, digest_of
 from ldprl.protocol.messages import Issued
 from tests.browser.make_vectors import VECTORS, text
 from tests.browser.replayed import ReplayedSourceForTests
 
-CASES = json.loads(VECTORS.read_text(encoding="utf-8"))["deployments"]
+READ = json.loads(VECTORS.read_text(encoding="utf-8"))
+CASES = READ["deployments"]
 
 
 def test_the_file_is_up_to_date() -> None:
@@ -33,6 +34,20 @@ def test_python_makes_the_same_reports(case: dict[str, Any]) -> None:
         assert values.write(drawn) == report["values"]
         assert source.used == len(source.content)
         values.read(report["values"])
+
+
+def test_python_refuses_the_same_assignments() -> None:
+    deployment = Deployment.from_document(READ["refusals"]["document"])
+    for case in READ["refusals"]["assignments"]:
+        if case["field"] is None:
+            Issued.from_document(case["assignment"], deployment)
+            continue
+        with pytest.raises(InputError) as refused:
+            Issued.from_document(case["assignment"], deployment)
+        found = refused.value
+        assert [found.field, found.value, found.expected] == [
+            case[part] for part in ("field", "value", "expected")
+        ]
 
 
 def test_all_that_clients_share_is_covered() -> None:

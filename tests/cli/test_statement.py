@@ -34,6 +34,31 @@ def test_statement_of_a_claim_that_fails(run: Run) -> None:
     assert shown.err.startswith("warning: ")
 
 
+def test_statement_of_a_deployment(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "clinic.toml"
+    head = 'name = "clinic"\nstates = 2\nactions = 3\nhorizon = 4\nepsilon = "2"\n'
+    known = '[structure]\nadmissible = [[0, 1, 2], [1]]\n[labels]\nstates = ["well", "ill"]\n'
+    file.write_text(head + known, encoding="utf-8")
+    shown = run(f"statement --deployment {file}")
+    assert (shown.code, shown.err) == (0, "")
+    said = " ".join(shown.out.split())
+    assert "Each of your reports is private, with ε = 2." in said
+    assert "which actions are allowed; for example in “ill” only “action 1” is allowed" in said
+    assert "your device checks this" in said
+    found = run(f"statement --deployment {file} --json").json
+    assert (found["mechanism"]["states"], len(found["known"])) == (2, 1)
+    file.write_text(head, encoding="utf-8")
+    assert "publicly known" not in run(f"statement --deployment {file}").out
+    for more, words in (
+        ("--epsilon 1", "epsilon = '1': expected nothing: the deployment says it"),
+        ("--constants paper", "constants = 'paper'"),
+    ):
+        refused = run(f"statement --deployment {file} {more}")
+        assert (refused.code, words in refused.err) == (2, True)
+    refused = run("statement --mechanism laplace --states 2")
+    assert refused.err.startswith("error: --actions is missing")
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [

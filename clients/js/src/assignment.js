@@ -1,5 +1,6 @@
 // What a service hands to one user: a whole policy table and, with some mechanisms, questions.
 
+import { checkAdmissible } from "./admissible.js";
 import { InputError, record, wholeNumber } from "./errors.js";
 import { readLaw, tableOf } from "./tables.js";
 
@@ -18,15 +19,21 @@ export async function readAssignment(document, deployment) {
     questions: deployment.randomizer.readQuestions(document.questions),
   };
   if (table === undefined && law === undefined) {
-    return { ...read, policy: readPolicy(document.policy, shape) };
+    return { ...read, policy: readPolicy(document.policy, deployment) };
   }
   // The user's own table, by its number in a law that the service, or everybody, draws from.
   const number = wholeNumber("table", table, 0);
-  const policy =
-    law === undefined
-      ? readPolicy(sameAtEveryStep(document.policy, shape), shape)
-      : await tableOf(readLaw(law, shape), number);
-  return { ...read, policy, table: number };
+  if (law === undefined) {
+    const policy = readPolicy(sameAtEveryStep(document.policy, shape), deployment);
+    return { ...read, policy, table: number };
+  }
+  const given = readLaw(law, shape);
+  // Not the drawn table alone: what is refused does not depend on chance.
+  const drawable = (row) => row.flatMap((weight, action) => (weight > 0 ? [action] : []));
+  checkAdmissible("law.weights", deployment.admissible, given.weights, (part, state) =>
+    drawable(part[given.cells.cell[state]]),
+  );
+  return { ...read, policy: await tableOf(given, number), table: number };
 }
 
 /** A table of a law may be one row for all steps. */
@@ -35,12 +42,13 @@ function sameAtEveryStep(policy, { horizon }) {
   return isOneRow ? new Array(horizon).fill(policy[0]) : policy;
 }
 
-function readPolicy(policy, { states, actions, horizon }) {
+function readPolicy(policy, { shape: { states, actions, horizon }, admissible }) {
   const isAction = (cell) => Number.isInteger(cell) && cell >= 0 && cell < actions;
   const isRow = (row) => Array.isArray(row) && row.length === states && row.every(isAction);
   if (!Array.isArray(policy) || policy.length !== horizon || !policy.every(isRow)) {
     const expected = `${horizon} lists of ${states} actions from 0 to ${actions - 1}`;
     throw new InputError("policy", policy, expected);
   }
+  checkAdmissible("policy", admissible, policy, (row, state) => [row[state]]);
   return policy;
 }

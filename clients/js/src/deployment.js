@@ -1,5 +1,6 @@
 // A running service's frozen parameters, and the digest by which a client knows them again.
 
+import { readAdmissible } from "./admissible.js";
 import { digestOf } from "./canonical.js";
 import "./counters.js";
 import { InputError, record, wholeNumber } from "./errors.js";
@@ -28,6 +29,7 @@ class Deployment {
     this.mechanism = document.mechanism;
     this.epsilon = document.epsilon;
     this.labels = readLabels(document.labels, this.shape);
+    this.admissible = readAdmissible(document.structure, this.shape);
     const epsilon = decimal("epsilon", this.epsilon);
     if (epsilon.top === 0n) throw new InputError("epsilon", this.epsilon, "a number > 0");
     const randomizer = record("randomizer", document.randomizer);

@@ -14,7 +14,7 @@ const SAMPLERS = {
 };
 
 /** Return how many vectors were checked, and in words which of them came out differently. */
-export async function checkVectors({ samplers, tables, deployments }) {
+export async function checkVectors({ samplers, tables, deployments, refusals }) {
   const result = { checked: 0, failures: [] };
   const compare = (what, found, expected) => {
     result.checked += 1;
@@ -39,6 +39,12 @@ export async function checkVectors({ samplers, tables, deployments }) {
       compare(`${document.name}: report`, [found, source.exhausted], [values, true]);
       explain(deployment, issued, found);
     }
+  }
+  const keptTo = await readDeployment(refusals.document);
+  for (const { field, value, expected, assignment } of refusals.assignments) {
+    const said = await readAssignment(assignment, keptTo).then(() => null, String);
+    const wanted = `InputError: ${field} = ${value}: expected ${expected}`;
+    compare(`${field} refused`, said, field === null ? null : wanted);
   }
   return result;
 }

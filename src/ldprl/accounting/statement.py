@@ -48,6 +48,7 @@ class PrivacyStatement:
     question: bool
     simulation_only: bool
     mixed: Mixed | None = None
+    known: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -111,6 +112,7 @@ class PrivacyStatement:
             "not_protected": self.not_protected,
             "simulation_only": self.simulation_only,
             "crowd": None if self.mixed is None else asdict(self.mixed),
+            "known": list(self.known),
         }
 
     def to_text(self) -> str:
@@ -127,6 +129,12 @@ class PrivacyStatement:
                 "If you report more than once, all reports together can change the odds by at most:"
             )
             parts.append(bullets(head, map(_returning, self.returning)))
+        if self.known:
+            head = (
+                "The service states what is publicly known. It asked nobody for this, and your"
+                " reports are as private as without it:"
+            )
+            parts.append(bullets(head, self.known))
         parts.append(bullets("Anybody may know:", self.public))
         parts.append(bullets("Not protected:", self.not_protected))
         parts.append(paragraph(self._method()))
@@ -201,6 +209,7 @@ def privacy_statement(
     reports: Sequence[int] = (2, 10, 100),
     crowd: int | None = None,
     crowd_delta: float = USUAL_CROWD_DELTA,
+    known: Sequence[str] = (),
 ) -> PrivacyStatement:
     """Return the privacy statement of a deployment that uses ``mechanism``.
 
@@ -214,6 +223,8 @@ def privacy_statement(
         privacy losses at the δ of one report, or at 10⁻⁶ if that is smaller.
     crowd, crowd_delta
         How many reports a relay mixes at least, and at which δ to say what that adds.
+    known
+        Sentences on what the deployment states to be publicly known.
     """
     for index, count in enumerate(reports):
         whole_number(f"reports[{index}]", count, 1)
@@ -247,6 +258,7 @@ def privacy_statement(
         question=bool(mechanism.questions()),
         simulation_only=mechanism.constants == "paper" and mechanism.resolution is None,
         mixed=mixed,
+        known=tuple(known),
     )
 
 

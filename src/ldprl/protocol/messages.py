@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ldprl.assignment import Assignment
+from ldprl.assignment import Assignment, check_admissible
 from ldprl.errors import InputError
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.protocol.deployment import Deployment
@@ -63,11 +63,14 @@ class Issued:
         if document.get("deployment") != deployment.digest:
             raise InputError("deployment", document.get("deployment"), deployment.digest)
         table = _count("table", document["table"]) if "table" in document else None
+        tables: Policy | TableLaw
         if "law" in document:
-            law = TableLaw.from_document(document["law"], deployment.shape)
-            policy = law.table(_count("table", table))
+            tables = TableLaw.from_document(document["law"], deployment.shape)
+            policy = tables.table(_count("table", table))
         else:
-            policy = _policy(document.get("policy"), deployment, alike=table is not None)
+            tables = policy = _policy(document.get("policy"), deployment, alike=table is not None)
+        # Not the drawn table alone: what is refused does not depend on chance.
+        check_admissible(Assignment(tables), deployment.known)
         return cls(
             deployment.digest,
             _count("version", document.get("version")),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ldprl.assignment import Plan
+from ldprl.assignment import Plan, check_admissible
 from ldprl.certificates.evidence import Evidence
 from ldprl.learning.contradictions import contradictions
 from ldprl.learning.learner import next_plan
@@ -74,6 +74,9 @@ class Planner:
         """Return the plan that these sums lead to, with those who answer for certificates."""
         rng = np.random.default_rng([int(self._deployment.digest, 16), version])
         plan = next_plan(self._learner, self._deployment.built, statistics, rng)
+        for one in plan:
+            # A learner that was added may not keep to what is admissible; clients would refuse it.
+            check_admissible(one, self._deployment.known)
         if evidence is None:
             return plan
         best = functools.partial(self._learner.best_policy, statistics, rng)
