@@ -7,25 +7,16 @@ from ldprl.learning.learner import Learner
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.naming import Catalogue
+from ldprl.recommended import recommended_pair
 from ldprl.shape import Shape
 from ldprl.structure import Structure
 
 LEARNERS: Catalogue[Learner] = Catalogue("learner", "ldprl.learning", Learner)  # type: ignore[type-abstract]
 
 
-FEW_STATES = 6
-"""Up to this many states a model is learnt with fewer users than effects on the return. Chosen on
-draws from 1000 on, ε = 2, 10⁷ users, mean regret of ldp-evi and ldp-returns: RandomMDP(5, 3, 5)
-5,400 and 82,000, RiverSwim(6, 20) 1.7·10⁵ and 5,300 (2·10⁴ users); RandomMDP(8, 3, 5) 1.1·10⁵ and
-31,000, (12, 3, 8) 3.7·10⁵ and 51,000; on grids from 3×3 to 5×5 ldp-evi has 4 to 8 times as much."""
-
-
 def recommended(shape: Shape) -> str:
-    """Return the name of the learner to start with; it has its usual mechanism.
-
-    With one state there is no model to learn, and a bit of the return is the best channel.
-    """
-    return "ldp-evi" if 1 < shape.states <= FEW_STATES else "ldp-returns"
+    """Return the name of the learner to start with; it has its usual mechanism."""
+    return recommended_pair(shape)[0]
 
 
 def check_pair(learner: str, mechanism: str) -> None:

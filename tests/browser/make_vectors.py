@@ -43,7 +43,13 @@ DEPLOYMENTS = [
     Deployment(
         "each step", Shape(4, 2, 3, step_dependent=True), "0.2", options={"layout": "separate"}
     ),
-    Deployment("one state", Shape(1, 2, 2), "700", options={"layout": "separate", "answers": 1}),
+    Deployment(
+        "one state",
+        Shape(1, 2, 2),
+        "700",
+        "subset-selection",
+        options={"layout": "separate", "answers": 1},
+    ),
     Deployment("two answers", Shape(3, 2, 4), "6", options={"layout": "separate", "answers": 2}),
     Deployment("joint answers", Shape(2, 2, 3), "7", options={"layout": "joint", "answers": 3}),
     Deployment("returns", Shape(3, 2, 4), "2", "return-bits", learner="ldp-returns"),

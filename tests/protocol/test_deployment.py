@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ldprl import InputError, Shape
+from ldprl.catalogue import LEARNERS, check_pair, recommended
 from ldprl.protocol.deployment import Deployment, decimal_text, digest_of, epoch_length
 from ldprl.protocol.labels import Labels
 
@@ -274,6 +275,31 @@ KNOWN: dict[str, Any] = {
     "rewards": [["0.5", ""], ["", ""], ["", "1"]],
     "groups": [0, 0, 1],
 }
+
+
+@pytest.mark.parametrize(
+    ("states", "given", "pair"),
+    [
+        (6, {}, ("ldp-evi", "subset-selection")),
+        (7, {}, ("ldp-returns", "return-bits")),
+        (1, {}, ("ldp-returns", "return-bits")),
+        (7, {"learner": "ldp-ts"}, ("ldp-ts", "subset-selection")),
+        (2, {"learner": "ldp-returns"}, ("ldp-returns", "return-bits")),
+        (2, {"mechanism": "return-bits"}, ("ldp-returns", "return-bits")),
+        (7, {"mechanism": "laplace"}, ("ldp-evi", "laplace")),
+    ],
+)
+def test_what_is_not_named_is_what_is_recommended(
+    states: int, given: dict[str, str], pair: tuple[str, str]
+) -> None:
+    table = {"name": "t", "states": states, "actions": 2, "horizon": 2, "epsilon": 1}
+    read = Deployment.from_toml(table | given)
+    assert (read.learner, read.mechanism) == pair
+    check_pair(*pair)
+    made = Deployment("t", Shape(states, 2, 2), "1", **given)  # type: ignore[arg-type]
+    assert made.digest == read.digest
+    if not given:
+        assert (recommended(read.shape), LEARNERS[pair[0]].usual_mechanism) == pair
 
 
 def test_what_is_publicly_known_is_in_the_digest() -> None:

@@ -11,6 +11,7 @@ from ldprl.protocol.deployment import Deployment
 
 KEY = "ab" * 32
 PLAIN: dict[str, Any] = {"name": "x", "states": 25, "actions": 4, "horizon": 10, "epsilon": "6.7"}
+PLAIN["mechanism"] = "subset-selection"
 SHUFFLE = {"crowd": 100_000, "central_epsilon": "1", "delta": "1e-8", "key": KEY}
 
 

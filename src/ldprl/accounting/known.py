@@ -46,7 +46,7 @@ def _first(words: str, mask: BoolArray, rows: Sequence[str], names: Sequence[str
     limited = np.flatnonzero(~mask.all(axis=1))
     if not len(limited):
         return ""
-    allowed = [f"“{names[place]}”" for place in np.flatnonzero(mask[limited[0]])]
+    allowed = [f"“{names[place]}”" for place in np.flatnonzero(mask[limited[0]]).tolist()]
     if len(allowed) > _MOST:
         listed = f"{len(allowed):,} of {len(names):,} are"
     else:

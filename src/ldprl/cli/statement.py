@@ -95,9 +95,10 @@ def _of_mechanism(
     from ldprl.shape import Shape
 
     epsilon, delta, constants = private
+    states, actions, horizon = (count(key, size, at_most=10**3) for key, size in sizes.items())
     built = build_mechanism(
         mechanism,
-        Shape(*(count(name, size, at_most=10**3) for name, size in sizes.items())),
+        Shape(states, actions, horizon),
         None if epsilon is None else decimal("epsilon", epsilon),
         decimal("delta", delta),
         constants=cast("Constants", constants),

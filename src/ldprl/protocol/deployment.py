@@ -20,6 +20,7 @@ from ldprl.protocol.certificate import Certified, Rows, read_incumbent
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.shuffle import Shuffled
 from ldprl.protocol.sizes import CLIENT_BOUNDS, LARGEST_COUNT, SERVICE_BOUNDS, check_sizes
+from ldprl.recommended import recommended_pair
 from ldprl.shape import Shape
 from ldprl.structure import Structure
 
@@ -46,7 +47,8 @@ class Deployment:
         number; ``options`` are the mechanism's own, such as subset selection's ``layout``.
     learner, failure_probability
         Who plans, and with what confidence. Users need not know the learner: the service that
-        plans with it checks that it can.
+        plans with it checks that it can. Learner and mechanism are the recommended ones for these
+        sizes, unless they are given.
     epochs, first_epoch
         When to plan again: after ``each`` report, ``every:N`` reports, or when they have grown by
         the factor 1 + G (``growth:G``), and never before ``first_epoch`` new ones.
@@ -67,9 +69,9 @@ class Deployment:
     name: str
     shape: Shape
     epsilon: str
-    mechanism: str = "subset-selection"
+    mechanism: str = ""
     delta: str = "0"
-    learner: str = "ldp-evi"
+    learner: str = ""
     failure_probability: str = "0.1"
     epochs: str = "growth:0.1"
     first_epoch: int = 100
@@ -82,6 +84,9 @@ class Deployment:
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        pair = recommended_pair(self.shape, self.learner, self.mechanism)
+        for name, chosen in zip(("learner", "mechanism"), pair, strict=True):
+            object.__setattr__(self, name, chosen)
         for name in ("name", "learner"):
             text = getattr(self, name)
             if not text or len(text) > 100 or not text.isprintable():
@@ -98,8 +103,8 @@ class Deployment:
                 raise InputError(name, getattr(self, name), f"at most {LARGEST_COUNT}")
         epoch_length(self.epochs, 0)
         self.labels.check(self.shape)
-        chosen = {key: getattr(self.built, key) for key in self.built.options}
-        object.__setattr__(self, "options", chosen)
+        options = {key: getattr(self.built, key) for key in self.built.options}
+        object.__setattr__(self, "options", options)
         if self.certificate is not None:
             self.certificate.check(self.built, self.incumbent)
         if self.incumbent is not None:
@@ -166,20 +171,23 @@ class Deployment:
     @classmethod
     def from_toml(cls, table: Mapping[str, Any]) -> Deployment:
         """Read what a person wrote: sizes at the top level, ε as a number or a string."""
-        known = {*_SIZES, *_TEXT_FIELDS, *_COUNT_FIELDS, *_OTHERS}
-        named = table.get("mechanism", cls.mechanism)
-        options = deployable(_text("mechanism", named)).options
-        every = {key for kind in MECHANISMS.values() for key in kind.options}
+        given = {key: _text(key, table[key]) for key in _TEXT_FIELDS if key in table}
+        named = given.get("mechanism", "")
+        own = {key for kind in MECHANISMS.values() for key in kind.options}
+        own |= set(deployable(named).options) if named else set()
+        known = sorted({*_SIZES, *_TEXT_FIELDS, *_COUNT_FIELDS, *_OTHERS, *own})
         for key in table:
-            one_of("deployment key", key, sorted(known | every | set(options)))
-            if key in every and key not in options:
-                raise InputError(key, table[key], f"no {key} with {named}")
+            one_of("deployment key", key, known)
         for key in ("name", "epsilon", *_SIZES):
             if key not in table:
                 raise InputError(key, None, "a value: every deployment needs one")
         each_step = _boolean("step_dependent", table.get("step_dependent", False))
         shape = Shape(table["states"], table["actions"], table["horizon"], each_step)
-        given = {key: _text(key, table[key]) for key in _TEXT_FIELDS if key in table}
+        named = recommended_pair(shape, given.get("learner", ""), named)[1]
+        options = deployable(named).options
+        for key in table:
+            if key in own and key not in options:
+                raise InputError(key, table[key], f"no {key} with {named}")
         chosen = {key: table[key] for key in options if key in table}
         counts = {key: whole_number(key, table[key], 1) for key in _COUNT_FIELDS if key in table}
         labels = Labels.from_table(table.get("labels", {}))
@@ -276,7 +284,7 @@ def decimal_text(field: str, value: object) -> str:
 
 
 def _text(key: str, value: object) -> str:
-    if isinstance(value, str):
+    if isinstance(value, str) and value:
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return repr(value)

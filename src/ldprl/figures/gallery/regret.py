@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
-from ldprl.catalogue import FEW_STATES, recommended
 from ldprl.catalogue import LEARNERS as CATALOGUE
+from ldprl.catalogue import recommended
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, baseline, first_draw, private
 from ldprl.figures.curves import Curve, curves_of, pick
@@ -23,6 +23,7 @@ from ldprl.figures.sentences import (
     numbers,
 )
 from ldprl.figures.settings import BOTH_CONSTANTS, EPSILONS, Settings
+from ldprl.recommended import FEW_STATES
 from ldprl.shape import Shape
 
 OURS = ("ldp-evi", "ldp-ts")
