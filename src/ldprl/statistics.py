@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
@@ -157,6 +160,44 @@ class Statistics:
     def departures(self) -> FloatArray:
         """Ñ^p(s, a) = Σ_{s'} Ñ^p(s, a, s'), of shape (transition models, S, A)."""
         return self.transitions @ np.ones(self.shape.states)
+
+
+def kept_from(users: Sequence[int], memory: int | None) -> int:
+    """Return the first of the latest blocks that together have ``memory`` users.
+
+    ``users`` has the number of each block. All are kept if there are fewer, or without a limit.
+    """
+    if memory is None:
+        return 0
+    kept, first = 0, len(users)
+    while first > 0 and kept < memory:
+        first -= 1
+        kept += users[first]
+    return first
+
+
+class Recent:
+    """The sums of the latest users, at least ``memory`` of them, or of all.
+
+    Attributes
+    ----------
+    total
+        What is remembered, added up.
+    """
+
+    def __init__(self, empty: Statistics, memory: int | None) -> None:
+        self.total = self._empty = empty
+        self._memory = memory
+        self._blocks: list[Statistics] = []
+
+    def add(self, block: Statistics) -> None:
+        """Take in the users of one more plan, and forget those who are too long ago."""
+        if self._memory is None:
+            self.total += block
+            return
+        self._blocks.append(block)
+        del self._blocks[: kept_from([one.users for one in self._blocks], self._memory)]
+        self.total = functools.reduce(operator.add, self._blocks, self._empty)
 
 
 def _add(left: Block | None, right: Block | None) -> Block | None:

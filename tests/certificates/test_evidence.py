@@ -105,3 +105,14 @@ def test_answers_to_the_learners_questions_are_no_evidence() -> None:
     asked(evidence, 0, 1)
     evidence.add(LEARNING[1], 10, np.array([3, 7]))
     assert evidence.bits == [Bits(0, 0)]
+
+
+def test_a_change_is_over_when_the_old_world_is_forgotten() -> None:
+    evidence = Evidence(Terms(0.2, 0.95, SCALE, alarm=0.01, memory=300))
+    seen = []
+    for plan in range(8):
+        asked(evidence, 1000 + 100 * plan, 1)
+        answer(evidence, 1, 100, 80 if plan < 3 else 20)
+        found = evidence.change()
+        seen.append(None if found is None else found.since)
+    assert seen == [None, None, None, 1300, 1300, None, None, None]

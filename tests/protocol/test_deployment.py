@@ -46,6 +46,17 @@ def test_the_document_is_stable() -> None:
     assert found.digest == hashlib.sha256(written.encode("utf-8")).hexdigest()
 
 
+def test_a_memory_is_written_only_if_there_is_one_and_plans_grow_with_it() -> None:
+    recent = Deployment.from_toml(TOML | {"memory_users": 5000})
+    assert recent.document["memory_users"] == 5000
+    assert Deployment.from_document(recent.document).digest == recent.digest
+    assert "memory_users" not in Deployment.from_toml(TOML).document
+    assert [recent.next_plan_at(users) - users for users in (2000, 5000, 10**7)] == [200, 500, 500]
+    for wrong in (0, 2.5, "5000", True):
+        with pytest.raises(InputError, match=r"^memory_users = "):
+            Deployment.from_toml(TOML | {"memory_users": wrong})
+
+
 def test_the_order_of_keys_does_not_matter() -> None:
     document = EVERY["laplace"].document
     assert digest_of(dict(reversed(document.items()))) == EVERY["laplace"].digest

@@ -12,11 +12,13 @@ import pytest
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import RejectionError
 from ldprl.service.database.protocol import Admitted
+from ldprl.service.history import History
 from ldprl.service.intake import Report
 from ldprl.service.planner import Planner
 from ldprl.service.plans import plan_text
 from ldprl.service.service import Service
 from ldprl.service.settings import Settings
+from ldprl.service.view_data import dashboard
 
 from .conftest import DEPLOYMENT, StartServer
 from .server import Server, some_values
@@ -93,6 +95,36 @@ def test_plans_hang_on_the_committed_sums_alone(service: Service) -> None:
     assert published.sums_digest == digest != empty
     assert published.assignments == plan_text(other.plan(statistics, 2))
     assert published.assignments != plan_text(other.plan(nothing, 2))
+
+
+def test_plans_are_made_from_the_users_that_are_remembered(tmp_path: Path) -> None:
+    """Of five versions of 20 users the last two and the one in force count; all are kept."""
+    deployment = Deployment.from_toml(tomllib.loads(LEARNING) | {"memory_users": 40})
+    address = f"sqlite:///{tmp_path}/recent.sqlite"
+    service = Service(Settings(deployment, address))
+    service.prepare()
+    for _ in range(5):
+        service.database.commit(admitted(service, 20), {})
+        service.planner.step()
+    assert service.view.current.users == 100
+    late = admitted(service, 7)
+    service.database.close()
+    # Another process, after a crash, plans the same.
+    service = Service(Settings(deployment, address))
+    service.prepare()
+    sums = service.database.sums()
+    statistics, digest = service.decoder.read(sums)
+    latest = [one for one in sums if one.version in (4, 5)]
+    assert statistics.users == 40
+    assert digest == again(service).decoder.read(latest)[1]
+    assert service.database.plans(5)[0].sums_digest == digest
+    expected = plan_text(again(service).plan(statistics, 6))
+    assert service.database.plans(5)[0].assignments == expected
+    # A report under a version that is still remembered counts in the next plan.
+    service.database.commit(late, {})
+    assert service.decoder.statistics(service.database.sums()).users == 47
+    assert dashboard(service, History(service))["users"] == 107
+    service.database.close()
 
 
 def test_statistics_are_the_sum_of_what_each_report_decodes_to(service: Service) -> None:

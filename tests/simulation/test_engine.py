@@ -239,3 +239,18 @@ def test_printing_a_simulation_takes_three_lines() -> None:
         "regret 12 ± 2, 0.12 per user, worst run 14",
         "0.50 s, and 0.25 s to compile",
     ]
+
+
+def test_a_memory_that_holds_all_users_changes_nothing_and_a_short_one_forgets() -> None:
+    learner, mechanism = build("ldp-obi", "laplace", SHAPE, episodes=1000, epsilon=1.0)
+    runs = [
+        simulate(
+            problem(), learner, mechanism, 1000, 1, 3, "growth:0.1", engine=engine, memory=kept
+        )
+        for engine, kept in (("interpreted", None), ("auto", 1000), ("auto", 100))
+    ]
+    assert np.array_equal(runs[0].curves, runs[1].curves)
+    assert np.array_equal(runs[0].statistics[0].rewards, runs[1].statistics[0].rewards)
+    assert 100 <= runs[2].statistics[0].users < 110
+    with pytest.raises(InputError, match="memory = 0"):
+        simulate(problem(), learner, mechanism, 10, memory=0)

@@ -20,6 +20,7 @@ from ldprl.certificates.certificate import (
 from ldprl.certificates.change import changed_at
 from ldprl.certificates.sequence import Bits
 from ldprl.shape import Array, Policy
+from ldprl.statistics import kept_from
 
 _KEPT_UNTIL = 2
 """A policy stays under certificate until there are this many times as many users as when it was
@@ -45,6 +46,8 @@ class Terms:
     alarm
         How likely it may be that a change is ever noticed where there is none; None if changes
         are not looked for.
+    memory
+        Among how many of the latest users changes are looked for; None: among all.
     """
 
     share: float
@@ -53,6 +56,7 @@ class Terms:
     incumbent: Policy | None = None
     most_lost: float | None = None
     alarm: float | None = None
+    memory: int | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class Evidence:
         self.blocks: dict[int | None, dict[int, Bits]] = {}
         self._kept_since = 0
         self._made_from = 0
-        self._users = 0
+        self._served: dict[int, int] = {}
         self._given: dict[int | None, int] = {}
 
     def note(self, users: int, plan: Plan) -> None:
@@ -116,13 +120,14 @@ class Evidence:
         if now != self.current:
             self.current, self._kept_since = now, users
         self._made_from = users
+        self._served.setdefault(users, 0)
         # Before the first answer comes, as the number of a block must not depend on answers.
         for one in filter(is_asked, plan):
             self._count(one, Bits(0, 0))
 
     def add(self, assignment: Assignment, users: int, tally: Array) -> None:
         """Count the users of a noted plan, and their answers if these are for a certificate."""
-        self._users += users
+        self._served[self._made_from] = self._served.get(self._made_from, 0) + users
         place, certified = self._of(assignment)
         if certified:
             self._given[place] = self._given.get(place, 0) + users
@@ -194,7 +199,7 @@ class Evidence:
         certified = [(users, better[place]) for place, users in self._given.items()]
         explore = exploring_share(
             terms.most_lost,
-            Served(self._users, certified, explored),
+            Served(self.users, certified, explored),
             better[safe],
             (own.worth.low, own.worth.high),
             batch,
@@ -215,18 +220,28 @@ class Evidence:
             return None
         return incumbent_certificate(self.incumbent, self.terms.scale, self.terms.confidence)
 
-    def change(self) -> Change | None:
-        """Return the change of which most is known; None if it may be that there was none.
+    @property
+    def users(self) -> int:
+        """All users so far, whatever they were asked."""
+        return sum(self._served.values())
 
-        The j-th series of answers, the incumbent's first, has a share 1/(j(j + 1)) of the alarm.
+    def change(self) -> Change | None:
+        """Return a change within the memory; None if it may be that there was none.
+
+        The j-th series of answers, the incumbent's first, has a share 1/(j(j + 1)) of the alarm,
+        and of that the stretch from its i-th block on a share 1/(i(i + 1)).
         """
         if self.terms.alarm is None:
             return None
         first = [] if self.terms.incumbent is None else [None]
+        plans, users = list(self._served), list(self._served.values())
+        since = min(plans[kept_from(users, self.terms.memory) :], default=0)
         for place, policy in enumerate([*first, *range(len(self.policies))], 1):
-            blocks = self.blocks.get(policy, {})
+            every = self.blocks.get(policy, {})
+            blocks = {made_from: bits for made_from, bits in every.items() if made_from >= since}
             told = list(blocks.values())
-            at = changed_at(told, failure_of(place, self.terms.alarm))
+            start = len(every) - len(blocks) + 1
+            at = changed_at(told, failure_of(start, failure_of(place, self.terms.alarm)))
             if at is not None:
                 early, late = sum(told[:at], Bits(0, 0)), sum(told[at:], Bits(0, 0))
                 worth = self.terms.scale.estimate

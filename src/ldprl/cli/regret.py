@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ldprl.mechanisms.mechanism import Constants, Mechanism
     from ldprl.simulation.engine import Simulation
     from ldprl.simulation.learnt import Learnt
+    from ldprl.simulation.schedule import Schedule
     from ldprl.structure import Structure
 
 
@@ -81,6 +82,12 @@ def regret(
             "an incumbent.",
         ),
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", help="Plan from the latest N users only, as in a changing world."
+        ),
+    ] = None,
     until_certified: Annotated[
         str | None,
         typer.Option(
@@ -99,12 +106,12 @@ def regret(
     started = time.perf_counter()
     from ldprl.catalogue import LEARNERS, build, recommended
     from ldprl.cli.progress import progress_bar, tell_status
-    from ldprl.errors import probability
+    from ldprl.errors import InputError, probability
     from ldprl.mdp.specification import mdp_from, with_structure
     from ldprl.simulation.engine import simulate
     from ldprl.simulation.learnt import learnt
     from ldprl.simulation.needed import nothing_learnt
-    from ldprl.simulation.schedule import AtLeast, schedule_from
+    from ldprl.simulation.schedule import Within
 
     import_seconds = time.perf_counter() - started
     users = count("episodes", episodes)
@@ -113,11 +120,7 @@ def regret(
     if learner is not None:
         LEARNERS.find(learner)
     mixed_delta = probability("central_delta", decimal("central_delta", central_delta), zero=False)
-    schedule = schedule_from(replan)
-    mixed = 0
-    if crowd is not None:
-        mixed = count("crowd", crowd)
-        schedule = AtLeast(schedule, mixed)
+    schedule, mixed = _schedule(replan, crowd)
     world = mdp_from(mdp)
     if structure is not None:
         world = with_structure(world, structure)
@@ -142,11 +145,15 @@ def regret(
         _warn_of_unused(agent, world.structure)
     warn_of_delta(randomizer.guarantee.delta, users)
     central = _central(randomizer, mixed, mixed_delta)
+    remembered = None if memory is None else count("memory", memory)
     if until_certified is not None:
+        if remembered is not None:
+            raise InputError("memory", memory, "no memory with --until-certified")
         return show_until_certified(
             (world, agent, randomizer, users), until_certified, repeats, origin, schedule, as_json
         )
-    with progress_bar(schedule, users, repeats) as progress:
+    pace = schedule if remembered is None else Within(schedule, remembered)
+    with progress_bar(pace, users, repeats) as progress:
         result = simulate(
             world,
             agent,
@@ -157,6 +164,7 @@ def regret(
             schedule,
             progress,
             status=tell_status,
+            memory=remembered,
         )
     joint = agent.joint_epsilon
     level = randomizer.guarantee.epsilon
@@ -170,6 +178,17 @@ def regret(
         _show_table(result, found, title, joint, central)
         if found.users_needed is not None:
             show_line(nothing_learnt(world.shape, level, users, found.users_needed))
+
+
+def _schedule(replan: str, crowd: str | None) -> tuple[Schedule, int]:
+    """Return when to plan again, and how many reports a relay mixes, 0 without one."""
+    from ldprl.simulation.schedule import AtLeast, schedule_from
+
+    schedule = schedule_from(replan)
+    if crowd is None:
+        return schedule, 0
+    mixed = count("crowd", crowd)
+    return AtLeast(schedule, mixed), mixed
 
 
 def _warn_of_unused(learner: Learner, structure: Structure) -> None:

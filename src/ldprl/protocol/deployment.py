@@ -54,6 +54,8 @@ class Deployment:
         the factor 1 + G (``growth:G``), and never before ``first_epoch`` new ones.
     report_window_hours
         How long a policy that was replaced may still be reported under.
+    memory_users
+        From how many of the latest users plans are made; None: from all.
     labels
         What states, actions and rewards mean.
     shuffle
@@ -76,6 +78,7 @@ class Deployment:
     epochs: str = "growth:0.1"
     first_epoch: int = 100
     report_window_hours: int = 168
+    memory_users: int | None = None
     labels: Labels = field(default_factory=Labels)
     shuffle: Shuffled | None = None
     certificate: Certified | None = None
@@ -98,7 +101,7 @@ class Deployment:
         positive("epsilon", float(self.epsilon))
         probability("delta", float(self.delta), zero=True)
         probability("failure_probability", float(self.failure_probability), zero=False)
-        for name in _COUNT_FIELDS:
+        for name in _COUNT_FIELDS + (("memory_users",) if self.memory_users is not None else ()):
             if whole_number(name, getattr(self, name), 1) > LARGEST_COUNT:
                 raise InputError(name, getattr(self, name), f"at most {LARGEST_COUNT}")
         epoch_length(self.epochs, 0)
@@ -135,7 +138,8 @@ class Deployment:
         """Return the number of users at which a plan made after ``users`` is replaced."""
         # A crowd comes at once; what is refused of it must not make a version wait for another.
         crowd = 0 if self.shuffle is None else math.ceil(self.shuffle.crowd / 2)
-        return users + max(self.first_epoch, epoch_length(self.epochs, users), crowd)
+        kept = users if self.memory_users is None else min(users, self.memory_users)
+        return users + max(self.first_epoch, epoch_length(self.epochs, kept), crowd)
 
     @cached_property
     def document(self) -> dict[str, Any]:
@@ -143,6 +147,8 @@ class Deployment:
         shape = self.shape
         fields: dict[str, Any] = {key: getattr(self, key) for key in _TEXT_FIELDS + _COUNT_FIELDS}
         given: dict[str, Any] = {}
+        if self.memory_users is not None:
+            given["memory_users"] = self.memory_users
         if self.shuffle is not None:
             given["shuffle"] = self.shuffle.document()
         if self.certificate is not None:
@@ -175,7 +181,7 @@ class Deployment:
         named = given.get("mechanism", "")
         own = {key for kind in MECHANISMS.values() for key in kind.options}
         own |= set(deployable(named).options) if named else set()
-        known = sorted({*_SIZES, *_TEXT_FIELDS, *_COUNT_FIELDS, *_OTHERS, *own})
+        known = sorted({*_SIZES, *_TEXT_FIELDS, *_COUNT_FIELDS, "memory_users", *_OTHERS, *own})
         for key in table:
             one_of("deployment key", key, known)
         for key in ("name", "epsilon", *_SIZES):
@@ -189,7 +195,8 @@ class Deployment:
             if key in own and key not in options:
                 raise InputError(key, table[key], f"no {key} with {named}")
         chosen = {key: table[key] for key in options if key in table}
-        counts = {key: whole_number(key, table[key], 1) for key in _COUNT_FIELDS if key in table}
+        counted = (*_COUNT_FIELDS, "memory_users")
+        counts = {key: whole_number(key, table[key], 1) for key in counted if key in table}
         labels = Labels.from_table(table.get("labels", {}))
         more: dict[str, Any] = {}
         if "shuffle" in table:

@@ -32,6 +32,7 @@ def terms_of(deployment: Deployment) -> Terms | None:
         None if deployment.incumbent is None else np.array(deployment.incumbent),
         None if certified.most_lost is None else float(certified.most_lost),
         None if certified.alarm is None else float(certified.alarm),
+        deployment.memory_users,
     )
 
 

@@ -33,7 +33,7 @@ def gauges(service: Service, dashboard: Mapping[str, Any] | None) -> list[Gauge]
         found += [
             Gauge("ldprl_users", "Reports counted, by all servers together.", users),
             Gauge("ldprl_plan_version", "Version of the plan in force.", current.version),
-            Gauge("ldprl_plan_users", "Reports that it was made from.", current.users),
+            Gauge("ldprl_plan_users", "Reports counted when it was made.", current.users),
             Gauge("ldprl_next_plan_users", "Reports at which the next plan is due.", next_plan),
             Gauge("ldprl_paused", "Whether the service is paused.", int(view.state.paused)),
         ]

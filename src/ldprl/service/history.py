@@ -44,8 +44,8 @@ class History:
 
     def _point(self, sums: Sequence[Sum]) -> dict[str, Any]:
         decoder, deployment = self._service.decoder, self._service.deployment
-        statistics = decoder.statistics(sums)
-        point: dict[str, Any] = {"users": statistics.users, "settled": None, "loss": None}
+        statistics, users = decoder.statistics(sums), sum(one.users for one in sums)
+        point: dict[str, Any] = {"users": users, "settled": None, "loss": None}
         if statistics.effects is None:
             belief = LDPTS(deployment.built).belief(statistics)
             seen = progress(statistics, belief, np.random.default_rng(0))

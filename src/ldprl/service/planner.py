@@ -80,7 +80,7 @@ class Planner:
         if evidence is None:
             return plan
         best = functools.partial(self._learner.best_policy, statistics, rng)
-        users, ask = statistics.users, self._deployment.built.ask
+        users, ask = evidence.users, self._deployment.built.ask
         batch = self._deployment.next_plan_at(users) - users
         return evidence.asked(plan, users, best, batch, ask)
 
@@ -112,7 +112,7 @@ class Planner:
         plan = self.plan(statistics, version, evidence)
         stored = StoredPlan(
             version,
-            statistics.users,
+            sum(one.users for one in sums),
             digest,
             math.ceil(self._clock() / 3600),
             plan_text(plan),
@@ -122,7 +122,11 @@ class Planner:
         seconds = time.perf_counter() - started
         self._metrics.plans.observe(seconds)
         _log.info(
-            "version %d is in force, made from %d reports in %.3g s", version, stored.users, seconds
+            "version %d is in force, made from %d of %d reports in %.3g s",
+            version,
+            statistics.users,
+            stored.users,
+            seconds,
         )
         deployment = self._deployment
         if evidence is not None and (change := evidence.change()) is not None:

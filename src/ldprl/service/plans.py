@@ -31,7 +31,7 @@ class Edition:
     Attributes
     ----------
     version, users
-        Which plan it is, and from how many reports it was made.
+        Which plan it is, and how many reports there were when it was made.
     plan
         Its assignments.
     alphabets

@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import operator
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.service.certificate import evidence_of, terms_of
 from ldprl.service.database.protocol import Database, Sum
 from ldprl.service.plans import plan_from
-from ldprl.statistics import Statistics
+from ldprl.statistics import Statistics, kept_from
 
 _BLOCK = 4
 """How many versions are kept as one sum of statistics: memory falls with it, and the time of a plan
@@ -44,6 +45,7 @@ class Decoder:
     def __init__(self, database: Database, deployment: Deployment) -> None:
         self._database = database
         self._mechanism = deployment.built
+        self._memory = deployment.memory_users
         self._terms = terms_of(deployment)
         self._plans: dict[int, tuple[int, Plan]] = {}
         self._decoded: dict[int, Decoded] = {}
@@ -77,10 +79,23 @@ class Decoder:
         """Return Σ decode(tally, users, assignment), one block of versions after the other."""
         return self.read(sums)[0]
 
+    def remembered(self, sums: Sequence[Sum]) -> Sequence[Sum]:
+        """Return the sums of the latest versions that together have ``memory_users``, or all."""
+        users: Counter[int] = Counter()
+        for one in sums:
+            users[one.version] += one.users
+        versions = sorted(users)
+        left = versions[: kept_from([users[version] for version in versions], self._memory)]
+        return [one for one in sums if one.version > left[-1]] if left else sums
+
     def read(self, sums: Sequence[Sum]) -> tuple[Statistics, str]:
-        """Return the statistics, and a SHA-256 by which the sums are known again."""
+        """Return the statistics of what is remembered, and a SHA-256 to know its sums again."""
         total, digest = self._mechanism.no_statistics(), hashlib.sha256()
+        sums = self.remembered(sums)
         with self._lock:
+            if sums:
+                oldest = sums[0].version // _BLOCK
+                self._decoded = {at: one for at, one in self._decoded.items() if at >= oldest}
             for block, group in itertools.groupby(sums, key=lambda one: one.version // _BLOCK):
                 answered = [one for one in group if one.users]
                 if answered:

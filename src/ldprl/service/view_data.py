@@ -47,11 +47,17 @@ def dashboard(service: Service, history: History) -> dict[str, Any]:
         planned_at=current.users,
         plan=current.plan,
         statistics=service.decoder.statistics(sums),
-        answered=[(service.decoder.assignment(one), one.users) for one in sums],
+        answered=[
+            (service.decoder.assignment(one), one.users) for one in service.decoder.remembered(sums)
+        ],
         refusals=_refusals(service, state.outcomes),
         paused=state.paused,
     )
-    return numbers | {"certificate": certificate(service), "history": history.points(sums)}
+    return numbers | {
+        "users": sum(one.users for one in sums),
+        "certificate": certificate(service),
+        "history": history.points(sums),
+    }
 
 
 def certificate(service: Service) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ from ldprl.simulation import interpreted
 from ldprl.simulation.compiled import engine_for
 from ldprl.simulation.learnt import Learnt
 from ldprl.simulation.regret import checkpoints
-from ldprl.simulation.schedule import Schedule, schedule_from
+from ldprl.simulation.schedule import Schedule, Within, schedule_from
 from ldprl.simulation.seeds import seeds_of
 from ldprl.simulation.world import check_shapes
 from ldprl.statistics import Statistics
@@ -95,6 +95,7 @@ def simulate(
     common_random_numbers: bool = False,
     engine: EngineName = "auto",
     status: Callable[[str], None] | None = None,
+    memory: int | None = None,
 ) -> Simulation:
     """Simulate Algorithm 1; whatever the engine, the law is that of one user at a time.
 
@@ -125,6 +126,9 @@ def simulate(
         same laws.
     status
         Called with a line that says what is going on when it may take seconds: compiling.
+    memory
+        From how many of the latest users plans are made, and by how many ``growth`` goes; None: of
+        all. Such a loop is interpreted.
     """
     whole_number("episodes", episodes, 1)
     whole_number("runs", runs, 1)
@@ -133,6 +137,8 @@ def simulate(
     one_of("engine", engine, ("auto", "compiled", "interpreted"))
     check_shapes(mdp, mechanism)
     schedule = schedule_from(replan)
+    if memory is not None:
+        schedule = Within(schedule, memory)
     points = checkpoints(episodes)
     seeds = [
         seeds_of(seed, run, learner, mechanism, common=common_random_numbers) for run in range(runs)
@@ -143,7 +149,7 @@ def simulate(
             status(f"compiling {learner.name} with {mechanism.name}")
         compiled = engine_for(mdp, learner, mechanism, points, schedule, seeds[0])
     if engine == "compiled" and compiled is None:
-        expected = "'auto' with a learner or a mechanism of one's own that has no compiled part"
+        expected = "'auto' with a memory, or with a learner or mechanism that is not compiled"
         raise InputError("engine", engine, expected)
 
     def one_run(run: int) -> tuple[FloatArray, Statistics]:
@@ -153,7 +159,7 @@ def simulate(
 
         if compiled is not None:
             return compiled.run(seeds[run], tell)
-        return interpreted.run(mdp, learner, mechanism, points, schedule, seeds[run], tell)
+        return interpreted.run(mdp, learner, mechanism, points, schedule, seeds[run], tell, memory)
 
     started = time.perf_counter()
     with ThreadPoolExecutor(workers) as pool:

@@ -18,7 +18,7 @@ from ldprl.simulation.regret import RegretRecorder
 from ldprl.simulation.schedule import Schedule
 from ldprl.simulation.seeds import Seeds
 from ldprl.simulation.world import draw_totals
-from ldprl.statistics import Statistics
+from ldprl.statistics import Recent, Statistics
 
 
 def run(
@@ -29,18 +29,19 @@ def run(
     schedule: Schedule,
     seeds: Seeds,
     progress: Callable[[int], None],
+    memory: int | None = None,
 ) -> tuple[FloatArray, Statistics]:
-    """Return the regret at the checkpoints ``points`` and the sums after the last of them."""
+    """Return the regret at the checkpoints ``points``, and what is remembered after the last."""
     recorder = RegretRecorder(mdp, points)
     rng = np.random.default_rng(seeds.own)
-    statistics = mechanism.no_statistics()
+    recent = Recent(mechanism.no_statistics(), memory)
     while recorder.users < points[-1]:
         users = min(schedule(recorder.users), int(points[-1]) - recorder.users)
         # A stream for each batch: what its users live through does not depend on past batches.
         chance = np.random.default_rng([*seeds.world.generate_state(4), recorder.users])
-        statistics += batch(mdp, learner, mechanism, statistics, users, rng, recorder, chance)
+        recent.add(batch(mdp, learner, mechanism, recent.total, users, rng, recorder, chance))
         progress(recorder.users)
-    return recorder.curve, statistics
+    return recorder.curve, recent.total
 
 
 def batch(

@@ -51,12 +51,27 @@ class AtLeast:
         return max(self.crowd, self.schedule(users))
 
 
+@dataclass(frozen=True)
+class Within:
+    """As ``schedule`` says of the users that are remembered, ``memory`` of them at most."""
+
+    schedule: Schedule
+    memory: int
+
+    def __post_init__(self) -> None:
+        whole_number("memory", self.memory, 1)
+
+    def __call__(self, users: int) -> int:
+        """Return how many users the next plan serves."""
+        return self.schedule(min(users, self.memory))
+
+
 def schedule_from(replan: str | Schedule) -> Schedule:
     """Read ``"each"``, ``"growth:G"``, ``"crowd:N"`` or ``"growth:G,crowd:N"``.
 
     Of a function, what it returns is checked.
     """
-    if replan is each or isinstance(replan, Growth | AtLeast):
+    if replan is each or isinstance(replan, Growth | AtLeast | Within):
         return replan
     if callable(replan):
         given = replan

@@ -37,7 +37,7 @@ class StoredPlan:
     version
         1, 2, …
     users
-        How many reports it was made from.
+        How many reports there were when it was made.
     sums_digest
         SHA-256 over the sums that it was made from: the plan is a function of them.
     published_hour
