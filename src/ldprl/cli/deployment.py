@@ -42,7 +42,7 @@ epsilon = "2"
 # epochs = "growth:0.1"
 # first_epoch = 100
 # report_window_hours = 168       # how long a replaced policy may still be reported under
-# memory_users = 200000           # plan from the latest users only; leave it out for all
+# In a world that changes, plan from the latest N users only: memory_users = N.
 
 # What the numbers mean, for the dashboard and for people who compare digests.
 [labels]
