@@ -43,8 +43,8 @@ def test_a_setting_in_a_comment_is_the_default() -> None:
     both = [Deployment.from_toml(tomllib.loads(text)) for text in (TEMPLATE, uncommented)]
     assert both[0] == both[1]
     settings = set(tomllib.loads(uncommented))
-    tables = {"shuffle", "certificate", "incumbent", "structure"}
-    fields = set(Deployment.__dataclass_fields__) - {"shape", "options"} - tables
+    unset = {"memory_users", "shuffle", "certificate", "incumbent", "structure"}
+    fields = set(Deployment.__dataclass_fields__) - {"shape", "options"} - unset
     assert fields <= settings
 
 
