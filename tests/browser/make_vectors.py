@@ -58,7 +58,7 @@ DEPLOYMENTS = [
         Shape(3, 2, 4),
         "2",
         certificate=Certified("0.1", "0.95"),
-        incumbent=((0, 1, 1),),
+        structure=Structure.from_document({"incumbent": [0, 1, 1]}, Shape(3, 2, 4)),
     ),
     Deployment("laplace", Shape(2, 2, 2), "2", "laplace"),
     Deployment("laplace each step", Shape(2, 2, 3, step_dependent=True), "0.2", "laplace"),

@@ -17,7 +17,7 @@ from tests.service.server import Server
 DEMO = files("ldprl") / "service" / "demo" / "deployment.toml"
 WORLD = TabularMDP.from_file(str(files("ldprl") / "service" / "demo" / "world.json"))
 CERTIFIED = """
-incumbent = [[1, 1, 1, 1]]
+structure = { incumbent = [1, 1, 1, 1] }
 certificate = { share = "0.3", confidence = "0.95" }
 """
 """With more users than usual, so that few are needed before something is certain."""

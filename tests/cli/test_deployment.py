@@ -43,7 +43,7 @@ def test_a_setting_in_a_comment_is_the_default() -> None:
     both = [Deployment.from_toml(tomllib.loads(text)) for text in (TEMPLATE, uncommented)]
     assert both[0] == both[1]
     settings = set(tomllib.loads(uncommented))
-    unset = {"memory_users", "shuffle", "certificate", "incumbent", "structure"}
+    unset = {"memory_users", "shuffle", "certificate", "structure"}
     fields = set(Deployment.__dataclass_fields__) - {"shape", "options"} - unset
     assert fields <= settings
 

@@ -6,6 +6,7 @@ from ldprl import Shape
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.protocol.certificate import Certified
 from ldprl.protocol.deployment import Deployment
+from ldprl.structure import Structure
 
 SHAPE = Shape(3, 2, 4)
 APPROXIMATE = ("gaussian", "bounded-noise")
@@ -25,5 +26,9 @@ EVERY["joint answers"] = Deployment("tests", SHAPE, "20", options={"layout": "jo
 EVERY["one step"] = deployment("subset-selection", shape=Shape(2, 2, 1))
 EVERY["laplace, each step"] = deployment("laplace", shape=Shape(3, 2, 4, step_dependent=True))
 EVERY["certified"] = Deployment(
-    "tests", SHAPE, "1.5", certificate=Certified("0.1", "0.95"), incumbent=((0, 1, 1),)
+    "tests",
+    SHAPE,
+    "1.5",
+    certificate=Certified("0.1", "0.95"),
+    structure=Structure.from_document({"incumbent": [0, 1, 1]}, SHAPE),
 )

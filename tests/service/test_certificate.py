@@ -33,7 +33,8 @@ from .server import Server, some_values
 CERTIFIED = (
     DEPLOYMENT.replace("1000000", "40")
     + """
-incumbent = [[0, 1, 0]]
+[structure]
+incumbent = [0, 1, 0]
 [certificate]
 share = "0.5"
 confidence = "0.9"
@@ -139,14 +140,14 @@ def test_the_call_is_there_only_with_a_certificate(
 
 def test_the_incumbent_lies_in_a_file_beside_the_deployment(tmp_path: Path) -> None:
     file = tmp_path / "clinic.toml"
-    file.write_text(CERTIFIED.replace("[[0, 1, 0]]", '"incumbent.json"'), encoding="utf-8")
-    with pytest.raises(InputError, match=r"^incumbent = .*No such file"):
+    file.write_text(CERTIFIED.replace("[0, 1, 0]", '"incumbent.json"'), encoding="utf-8")
+    with pytest.raises(InputError, match=r"^structure.incumbent = .*No such file"):
         read_deployment(file)
     beside = tmp_path / "incumbent.json"
-    beside.write_text("[[0, 1, 0]", encoding="utf-8")
-    with pytest.raises(InputError, match=r"^incumbent = .*valid JSON"):
+    beside.write_text("[0, 1, 0", encoding="utf-8")
+    with pytest.raises(InputError, match=r"^structure.incumbent = .*valid JSON"):
         read_deployment(file)
-    beside.write_text("[[0, 1, 0]]", encoding="utf-8")
+    beside.write_text("[0, 1, 0]", encoding="utf-8")
     assert read_deployment(file).digest == Deployment.from_toml(tomllib.loads(CERTIFIED)).digest
 
 

@@ -52,12 +52,12 @@ actions = ["action 0", "action 1", "action 2"]
 reward = "reward"
 
 # What is publicly known of the problem may stand in a table [structure], or in a JSON file that
-# `structure` names: admissible actions, successors, rewards, groups of states. It costs no privacy
-# and helps to learn.
+# `structure` names: admissible actions, successors, rewards, groups of states, the incumbent (the
+# policy that users had before, or a JSON file with it). It costs no privacy and helps to learn.
 
 # With a table [certificate] (share = "0.1", confidence = "0.95") that share of the users says what
-# the policy was worth. It is compared with incumbent = "incumbent.json", given before the tables.
-# With alarm = "0.01" there, it is said if what users answer changes.
+# the policy was worth. It is compared with the incumbent of [structure]. With alarm = "0.01" there,
+# it is said if what users answer changes.
 
 # Behind a relay (ldprl relay) there is a table [shuffle] too: crowd, central_epsilon, delta and
 # key. What it promises must hold; ldprl amplify computes it, ldprl keypair makes the key.
@@ -121,7 +121,7 @@ def meaning(found: Deployment) -> str:
             f"; a relay mixes at least {shuffle.crowd} reports, which have"
             f" ε = {shuffle.central_epsilon}, δ = {shuffle.delta} in that crowd"
         )
-    known = f"; publicly known: {', '.join(found.known.parts)}" if found.known else ""
+    known = f"; publicly known: {', '.join(found.structure.parts)}" if found.structure else ""
     return (
         f"{found.name}: {shape.states} states, {shape.actions} actions, {shape.horizon} steps;"
         f" each report has ε = {guarantee.epsilon:g}{delta} for its whole trajectory"

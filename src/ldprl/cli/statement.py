@@ -116,7 +116,7 @@ def _of_deployment(file: Path, times: list[int]) -> PrivacyStatement:
     crowd, delta, known = None, USUAL_CROWD_DELTA, list[str]()
     if (shuffle := found.shuffle) is not None:
         crowd, delta = shuffle.crowd, float(shuffle.delta)
-    if found.known is not None:
+    if found.structure is not None:
         labels = found.labels.document(found.shape)
-        known = known_in_words(found.known, labels["states"], labels["actions"])
+        known = known_in_words(found.structure, labels["states"], labels["actions"])
     return privacy_statement(found.built, times, crowd, delta, known)

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 
 from ldprl.errors import InputError
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.shape import Shape
+from ldprl.structure import Structure
 
 _FIELDS = ("share", "confidence")
 _OPTIONAL = ("most_lost", "alarm")
 _MOST = 0.5
 """Half of the users at least teach the learner."""
-
-Rows = tuple[tuple[int, ...], ...]
-"""A policy as a document has it: a row of actions for each step."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class Certified:
     most_lost: str | None = None
     alarm: str | None = None
 
-    def check(self, mechanism: Mechanism, incumbent: Rows | None) -> None:
+    def check(self, mechanism: Mechanism, structure: Structure | None) -> None:
         """Refuse what cannot be certified."""
         if not 0 < float(self.share) <= _MOST:
             raise InputError("certificate.share", self.share, f"a number above 0, at most {_MOST}")
@@ -50,8 +47,8 @@ class Certified:
             if not 0 < float(self.most_lost) <= 1:
                 expected = "a number above 0, at most 1"
                 raise InputError("certificate.most_lost", self.most_lost, expected)
-            if incumbent is None:
-                expected = "an incumbent that it is a share of"
+            if structure is None or structure.incumbent is None:
+                expected = "an incumbent in [structure] that it is a share of"
                 raise InputError("certificate.most_lost", self.most_lost, expected)
         if self.alarm is not None and not 0 < float(self.alarm) < 1:
             raise InputError("certificate.alarm", self.alarm, "a number in (0, 1)")
@@ -72,19 +69,3 @@ class Certified:
         from ldprl.protocol.deployment import decimal_text
 
         return cls(**{name: decimal_text(f"certificate.{name}", table[name]) for name in table})
-
-
-def read_incumbent(rows: object, shape: Shape) -> Rows:
-    """Return the policy that users had before: H rows of S actions, or one row for all steps."""
-    expected = (
-        f"{shape.horizon} lists, or one for all steps, of {shape.states} actions"
-        f" from 0 to {shape.actions - 1}"
-    )
-    if not isinstance(rows, list | tuple) or len(rows) not in (1, shape.horizon):
-        raise InputError("incumbent", type(rows).__name__, expected)
-    for row in rows:
-        fits = isinstance(row, list | tuple) and len(row) == shape.states
-        if not fits or not all(type(one) is int and 0 <= one < shape.actions for one in row):
-            raise InputError("incumbent", row, expected)
-    # Always one row a step, so that a policy has one digest.
-    return tuple(tuple(row) for row in rows) * (shape.horizon // len(rows))

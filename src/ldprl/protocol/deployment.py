@@ -6,17 +6,15 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any, cast
 
-import numpy as np
-
 from ldprl.errors import InputError, one_of, positive, probability, whole_number
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.protocol.certificate import Certified, Rows, read_incumbent
+from ldprl.protocol.certificate import Certified
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.shuffle import Shuffled
 from ldprl.protocol.sizes import CLIENT_BOUNDS, LARGEST_COUNT, SERVICE_BOUNDS, check_sizes
@@ -29,7 +27,7 @@ _MOST_GROWTH = 1_000_000
 _TEXT_FIELDS = ("name", "mechanism", "epsilon", "delta", "learner", "failure_probability", "epochs")
 _COUNT_FIELDS = ("first_epoch", "report_window_hours")
 _SIZES = ("states", "actions", "horizon")
-_OTHERS = ("step_dependent", "labels", "shuffle", "certificate", "incumbent", "structure")
+_OTHERS = ("step_dependent", "labels", "shuffle", "certificate", "structure")
 
 
 @dataclass(frozen=True)
@@ -62,10 +60,8 @@ class Deployment:
         What reports have that a relay mixes; None where they come to the service directly.
     certificate
         Who answers for certificates; None without any.
-    incumbent
-        The policy that users had before, if it is known: a row of actions for each step.
     structure
-        What is publicly known of the problem, beside the incumbent; None if nothing is.
+        What is publicly known of the problem; None if nothing is.
     """
 
     name: str
@@ -82,7 +78,6 @@ class Deployment:
     labels: Labels = field(default_factory=Labels)
     shuffle: Shuffled | None = None
     certificate: Certified | None = None
-    incumbent: Rows | None = None
     structure: Structure | None = None
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
@@ -109,23 +104,11 @@ class Deployment:
         options = {key: getattr(self.built, key) for key in self.built.options}
         object.__setattr__(self, "options", options)
         if self.certificate is not None:
-            self.certificate.check(self.built, self.incumbent)
-        if self.incumbent is not None:
-            object.__setattr__(self, "incumbent", read_incumbent(self.incumbent, self.shape))
+            self.certificate.check(self.built, self.structure)
         if self.structure is not None and self.structure.shape != self.shape:
             raise InputError("structure.shape", self.structure.shape, f"{self.shape}")
-        # Both together may contradict each other.
-        _ = self.known
         if self.shuffle is not None:
             self.shuffle.check(self.built)
-
-    @cached_property
-    def known(self) -> Structure | None:
-        """All that is publicly known, the incumbent with it."""
-        if self.incumbent is None:
-            return self.structure
-        given = Structure(self.shape) if self.structure is None else self.structure
-        return replace(given, incumbent=np.array(self.incumbent, dtype=np.int64))
 
     @cached_property
     def built(self) -> Mechanism:
@@ -153,8 +136,6 @@ class Deployment:
             given["shuffle"] = self.shuffle.document()
         if self.certificate is not None:
             given["certificate"] = self.certificate.document()
-        if self.incumbent is not None:
-            given["incumbent"] = [list(row) for row in self.incumbent]
         if self.structure is not None:
             given["structure"] = self.structure.document()
         return (
@@ -203,12 +184,9 @@ class Deployment:
             more["shuffle"] = Shuffled.from_table(table["shuffle"])
         if "certificate" in table:
             more["certificate"] = Certified.from_table(table["certificate"])
-        if "incumbent" in table:
-            check_sizes(shape, SERVICE_BOUNDS, counting=False)
-            more["incumbent"] = read_incumbent(table["incumbent"], shape)
         if "structure" in table:
             check_sizes(shape, SERVICE_BOUNDS, counting=False)
-            more["structure"] = _structure(table["structure"], shape)
+            more["structure"] = Structure.from_document(table["structure"], shape)
         read = cast(Any, given | counts | more)
         return cls(shape=shape, labels=labels, options=chosen, **read)
 
@@ -245,13 +223,6 @@ def deployable(mechanism: str, *, load: bool = True) -> type[Mechanism]:
         able = ", ".join(name for name, one in MECHANISMS.items() if one.deployable)
         raise InputError("mechanism", mechanism, f"one that a client can draw exactly: {able}")
     return kind
-
-
-def _structure(table: object, shape: Shape) -> Structure:
-    if isinstance(table, dict) and "incumbent" in table:
-        expected = "no incumbent in [structure]: it stands beside it, for certificates too"
-        raise InputError("structure.incumbent", "a policy", expected)
-    return Structure.from_document(table, shape)
 
 
 def digest_of(document: object) -> str:

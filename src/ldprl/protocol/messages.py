@@ -70,7 +70,7 @@ class Issued:
         else:
             tables = policy = _policy(document.get("policy"), deployment, alike=table is not None)
         # Not the drawn table alone: what is refused does not depend on chance.
-        check_admissible(Assignment(tables), deployment.known)
+        check_admissible(Assignment(tables), deployment.structure)
         return cls(
             deployment.digest,
             _count("version", document.get("version")),

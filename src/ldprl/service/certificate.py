@@ -25,11 +25,12 @@ def terms_of(deployment: Deployment) -> Terms | None:
     certified, mechanism = deployment.certificate, deployment.built
     if certified is None or not isinstance(mechanism, AskingMechanism):
         return None
+    structure = deployment.structure
     return Terms(
         float(certified.share),
         float(certified.confidence),
         Scale(float(mechanism.oracle(Worth()).keep), deployment.shape.horizon),
-        None if deployment.incumbent is None else np.array(deployment.incumbent),
+        None if structure is None else structure.incumbent,
         None if certified.most_lost is None else float(certified.most_lost),
         None if certified.alarm is None else float(certified.alarm),
         deployment.memory_users,

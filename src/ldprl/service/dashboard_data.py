@@ -71,7 +71,7 @@ def dashboard_data(
         "policy": _rounded(_told(deployment.shape, plan)) if _fits(deployment.shape) else None,
         **learnt,
         "refusals": dict(sorted(refusals.items())),
-        "contradictions": contradictions(deployment.known, deployment.built, statistics),
+        "contradictions": contradictions(deployment.structure, deployment.built, statistics),
     }
 
 

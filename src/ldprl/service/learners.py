@@ -16,6 +16,6 @@ def learner_of(deployment: Deployment) -> Learner:
         expected = f"one that learns from private sums, for any number of users: {able}"
         raise InputError("learner", deployment.learner, expected)
     check_pair(deployment.learner, deployment.mechanism)
-    check_structure(deployment.learner, deployment.known)
+    check_structure(deployment.learner, deployment.structure)
     failure = float(deployment.failure_probability)
-    return kind.build(deployment.built, failure_probability=failure, structure=deployment.known)
+    return kind.build(deployment.built, failure_probability=failure, structure=deployment.structure)

@@ -76,7 +76,7 @@ class Planner:
         plan = next_plan(self._learner, self._deployment.built, statistics, rng)
         for one in plan:
             # A learner that was added may not keep to what is admissible; clients would refuse it.
-            check_admissible(one, self._deployment.known)
+            check_admissible(one, self._deployment.structure)
         if evidence is None:
             return plan
         best = functools.partial(self._learner.best_policy, statistics, rng)
@@ -131,7 +131,7 @@ class Planner:
         deployment = self._deployment
         if evidence is not None and (change := evidence.change()) is not None:
             _log.warning("the world seems to have changed since about user %d", change.since)
-        for line in contradictions(deployment.known, deployment.built, statistics):
+        for line in contradictions(deployment.structure, deployment.built, statistics):
             _log.warning("the deployment's [structure] is wrong: reports say that %s", line)
 
     def _run(self) -> None:

@@ -55,7 +55,7 @@ class Settings:
 def read_deployment(path: Path | None) -> Deployment:
     """Read a deployment's TOML file, or the demo's.
 
-    The incumbent and what is publicly known may lie in JSON files of their own.
+    What is publicly known, or the incumbent alone, may lie in a JSON file of its own.
     """
     path = DEMO / "deployment.toml" if path is None else path
     try:
@@ -64,9 +64,10 @@ def read_deployment(path: Path | None) -> Deployment:
         raise InputError("deployment", str(path), f"valid TOML ({error})") from None
     except RecursionError:
         raise InputError("deployment", str(path), "TOML that is not nested so deeply") from None
-    for part in ("incumbent", "structure"):
-        if isinstance(named := table.get(part), str):
-            table[part] = _json(part, path.parent / named)
+    if isinstance(named := table.get("structure"), str):
+        table["structure"] = _json("structure", path.parent / named)
+    elif isinstance(named, dict) and isinstance(policy := named.get("incumbent"), str):
+        named["incumbent"] = _json("structure.incumbent", path.parent / policy)
     deployment = Deployment.from_toml(table)
     # Whoever plans is the service's own affair, and must be able to.
     learner_of(deployment)
