@@ -265,6 +265,21 @@ export interface Entry {
   readonly status: "pending" | "counted" | "duplicate" | "accepted" | "refused";
   /** Why it was refused. */
   readonly cause?: string;
+  /** When the service said so, in seconds since 1970. */
+  readonly settled?: number;
+}
+
+/** What reports may cost: an ε as a decimal string, ever, or in any stretch of so many days. */
+export type Budget = string | { readonly epsilon: string; readonly days: number };
+
+/** What is left for a deployment's reports. */
+export interface Left {
+  /** How many more of them fit now, 10,000 at the most. */
+  readonly reports: number;
+  /** The ε of the reports that count now, as a decimal string. */
+  readonly counted: string;
+  /** In how many days one fits, if nothing is spent meanwhile; null if that is not known. */
+  readonly days: number | null;
 }
 
 /** What `work` of a change returns. */
@@ -294,12 +309,13 @@ export class ForgetfulStorage implements LedgerStorage {
 
 /** The user's own book of reports. */
 export class Ledger {
-  constructor(storage: LedgerStorage, budget?: string | null);
-  readonly budget: string | null;
+  constructor(storage: LedgerStorage, budget?: Budget | null, clock?: () => number);
   entries(): Promise<readonly Entry[]>;
   latest(deployment: string): Promise<Entry | null>;
   /** Return the ε spent, in all or on one deployment, as a decimal string. */
   spent(deployment?: string | null): Promise<string>;
+  /** Return how many more reports a deployment could have, before any is made. */
+  left(deployment: { digest: string; epsilon: string }): Promise<Left>;
 }
 
 /** How to call a service. */
@@ -315,8 +331,8 @@ export interface ClientOptions extends CallOptions {
   digest: string;
   /** Where the ledger is kept; a BrowserStorage by default. */
   storage?: LedgerStorage;
-  /** The ε that all reports together may cost; without it, one report for each deployment. */
-  budget?: string | null;
+  /** What all reports together may cost; without it, one report for each deployment. */
+  budget?: Budget | null;
 }
 
 /** What happened; null or undefined if the user stopped or did something else. */

@@ -31,7 +31,8 @@ export class Client {
   /**
    * `digest`: the deployment that the page was made for; any other is refused.
    * `storage`: where the ledger is kept; the browser's IndexedDB by default.
-   * `budget`: the ε that all reports together may cost; without it, one for each deployment.
+   * `budget`: the ε that all reports together may cost, or { epsilon, days } for what those of any
+   * `days` days may; without it, one for each deployment.
    * `fetch`, `sleep`, `attempts`: how to call the service, and how often before giving up.
    */
   constructor(url, { digest, storage = new BrowserStorage(), budget = null, ...calls } = {}) {

@@ -3,21 +3,23 @@
 // A report is written down, with its cost, before anybody sees it. A retry sends the same bytes
 // under the same id; a fresh draw would cost ε again.
 
+import { Budget, spentOn } from "./budget.js";
 import { InputError } from "./errors.js";
-import { atMost, decimal, sum, writeDecimal } from "./numbers.js";
-
-const NONE = { top: 0n, bottom: 1n };
+import { writeDecimal } from "./numbers.js";
 
 /** Reports kept in `storage`; see storage.js. */
 export class Ledger {
-  /** `budget`: the ε that all reports together may cost; null allows one for each deployment. */
-  constructor(storage, budget = null) {
+  /**
+   * `budget`: the ε that all reports together may cost, or { epsilon, days } for what those of any
+   * `days` days may; null allows one for each deployment. `clock` says the seconds since 1970.
+   */
+  constructor(storage, budget = null, clock = () => Date.now() / 1000) {
     if (typeof storage?.read !== "function" || typeof storage?.change !== "function") {
       throw new InputError("storage", typeof storage, "an object with read and change");
     }
-    if (budget !== null) decimal("budget", budget);
     this.storage = storage;
-    this.budget = budget;
+    this.budget = budget === null ? null : new Budget(budget);
+    this.clock = clock;
   }
 
   /** Return all reports, in the order in which they were made. */
@@ -33,7 +35,17 @@ export class Ledger {
   /** Return the ε spent, in all or on one deployment, as a decimal string. */
   async spent(deployment = null) {
     const entries = await this.entries();
-    return spentOn(entries.filter((e) => deployment === null || e.deployment === deployment));
+    const mine = entries.filter((e) => deployment === null || e.deployment === deployment);
+    return writeDecimal(spentOn(mine));
+  }
+
+  /** Return how many more reports a deployment could have, before any is made; see budget.js. */
+  async left({ digest, epsilon }) {
+    const entries = await this.entries();
+    if (this.budget !== null) return this.budget.left(entries, epsilon, this.clock());
+    const first = latestOf(entries, digest) === null;
+    const counted = writeDecimal(spentOn(entries));
+    return { reports: first ? 1 : 0, counted, days: first ? 0 : null };
   }
 
   /** Return the report that a deployment has, unless `again`; or null if a new one is allowed. */
@@ -60,7 +72,8 @@ export class Ledger {
   /** Note what the service said to a report, so that it need not be sent again. */
   async settle(entry, status, cause = null) {
     return this.storage.change((entries) => {
-      const settled = { ...entry, status, ...(cause === null ? {} : { cause }) };
+      const said = { status, ...(cause === null ? {} : { cause }) };
+      const settled = { ...entry, ...said, settled: this.clock() };
       const others = entries.filter(({ id }) => id !== entry.id);
       if (others.length === entries.length) {
         // The book was lost meanwhile: what was sent is noted nevertheless.
@@ -79,10 +92,10 @@ export class Ledger {
       const expected = "a budget, where a deployment is to get a further report";
       throw new InputError("budget", null, expected);
     }
-    const spent = spentOn(entries);
-    const total = sum(decimal("spent", spent), decimal("epsilon", epsilon));
-    if (!atMost(total, decimal("budget", this.budget))) {
-      const left = `no more than is left of ${this.budget}: ${spent} is spent`;
+    const counted = this.budget.counted(entries, this.clock());
+    if (!this.budget.fits(counted, epsilon)) {
+      const spent = writeDecimal(spentOn(counted));
+      const left = `no more than is left of ${this.budget.text}: ${spent} is spent`;
       throw new InputError("epsilon", epsilon, left);
     }
     return null;
@@ -91,8 +104,4 @@ export class Ledger {
 
 function latestOf(entries, deployment) {
   return entries.findLast((entry) => entry.deployment === deployment) ?? null;
-}
-
-function spentOn(entries) {
-  return writeDecimal(entries.map((e) => decimal("epsilon", e.epsilon)).reduce(sum, NONE));
 }

@@ -41,6 +41,11 @@ export function sum(first, second) {
   return { top: of(first) + of(second), bottom };
 }
 
+/** Multiply a fraction by a whole number. */
+export function times({ top, bottom }, number) {
+  return { top: top * BigInt(number), bottom };
+}
+
 /** Whether one fraction is at most another. */
 export function atMost(first, second) {
   return first.top * second.bottom <= second.top * first.bottom;

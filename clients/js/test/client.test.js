@@ -159,6 +159,48 @@ test("one report for a deployment, more only within a budget", async () => {
   assert.equal(service.reports.length, 2);
 });
 
+test("with days, a report counts until so long after its verdict", async () => {
+  const one = client({ budget: { epsilon: "4", days: 7 } });
+  let now = 1e9;
+  one.ledger.clock = () => now;
+  const take = () => one.participate(0, lucky, { again: true });
+  const left = async () => one.ledger.left(await one.deployment());
+  assert.deepEqual(await left(), { reports: 2, counted: "0", days: 0 });
+  assert.equal((await take()).settled, now);
+  now += 86400;
+  await take();
+  await assert.rejects(take(), (e) => e.field === "epsilon" && e.message.includes("any 7 days"));
+  assert.deepEqual(await left(), { reports: 0, counted: "4", days: 6 });
+  now += 6 * 86400 - 1;
+  await assert.rejects(take());
+  now += 1;
+  await take();
+  await assert.rejects(take());
+  // A clock that is put back frees nothing.
+  now -= 30 * 86400;
+  await assert.rejects(take());
+  assert.equal(await one.ledger.spent(), "6");
+});
+
+test("a report without a verdict counts for ever", async () => {
+  const one = client({ budget: { epsilon: "2", days: 1 } });
+  let now = 1e9;
+  one.ledger.clock = () => now;
+  await one.makeReport(await one.assignment(), NOTHING);
+  now += 1e9;
+  assert.deepEqual(await one.ledger.left(await one.deployment()), {
+    reports: 0,
+    counted: "2",
+    days: null,
+  });
+});
+
+for (const days of [0, -1, "7", NaN, Infinity]) {
+  test(`a budget for ${days} days is refused`, () => {
+    assert.throws(() => client({ budget: { epsilon: "2", days } }), { field: "budget.days" });
+  });
+}
+
 test("an assignment makes one report, however often it is asked for", async () => {
   const one = client({ budget: "100" });
   const issued = await one.assignment();

@@ -1,6 +1,13 @@
 // Runs the shared test vectors, in node and in browsers alike.
 
-import { digestOf, explain, readAssignment, readDeployment } from "../ldprl.js";
+import {
+  ForgetfulStorage,
+  Ledger,
+  digestOf,
+  explain,
+  readAssignment,
+  readDeployment,
+} from "../ldprl.js";
 import { discreteLaplace } from "../src/laplace.js";
 import { readLaw, tableOf } from "../src/tables.js";
 import { rewardBit } from "../src/trajectory.js";
@@ -14,7 +21,7 @@ const SAMPLERS = {
 };
 
 /** Return how many vectors were checked, and in words which of them came out differently. */
-export async function checkVectors({ samplers, tables, deployments, refusals }) {
+export async function checkVectors({ samplers, tables, ledgers, deployments, refusals }) {
   const result = { checked: 0, failures: [] };
   const compare = (what, found, expected) => {
     result.checked += 1;
@@ -28,6 +35,12 @@ export async function checkVectors({ samplers, tables, deployments, refusals }) 
   }
   for (const { shape, law, number, table } of tables) {
     compare(`table ${number}`, await tableOf(readLaw(law, shape), number), table);
+  }
+  for (const { budget, now, entries, epsilon, left } of ledgers) {
+    const storage = new ForgetfulStorage();
+    await storage.change(() => ({ entries, result: null }));
+    const ledger = new Ledger(storage, budget, () => now);
+    compare("ledger", await ledger.left({ epsilon }), left);
   }
   for (const { document, digest, reports } of deployments) {
     compare(`${document.name}: digest`, await digestOf(document), digest);
