@@ -48,15 +48,15 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Server:
-    """A server that runs, and the file that it keeps its sums in."""
+    """A server that runs, and the database that it keeps its sums in."""
 
     process: subprocess.Popen[str]
     url: str
-    database: Path
+    database: str
 
     def load(self, connections: int, requests: int, batch: int) -> Measured:
         """Have this many requests sent from another process."""
-        line = [sys.executable, "-m", "benchmarks.loopback", self.url, str(self.database)]
+        line = [sys.executable, "-m", "benchmarks.loopback", self.url, self.database]
         line += [str(connections), str(requests), str(batch)]
         done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True)
         told = json.loads(done.stdout)
@@ -71,13 +71,15 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(module: str, folder: Path, deployment: str = DEPLOYMENT) -> Iterator[Server]:
-    """Start ``python -m module serve`` on a free port, and stop it."""
-    file, database = folder / "deployment.toml", folder / f"{module}.sqlite"
+def serving(
+    module: str, folder: Path, deployment: str = DEPLOYMENT, database: str | None = None
+) -> Iterator[Server]:
+    """Start ``python -m module serve`` on a free port, with SQLite unless told, and stop it."""
+    file, database = folder / "deployment.toml", database or f"sqlite:///{folder}/{module}.sqlite"
     file.write_text(deployment, encoding="utf-8")
     line = [sys.executable, "-m", module, "serve", "--deployment", str(file), "--port", "0"]
-    line += ["--database", f"sqlite:///{database}", "--rate-limit", "0"]
-    log = folder / f"{module}.log"
+    line += ["--database", database, "--rate-limit", "0"]
+    log = folder / f"{module}-{database.partition(':')[0]}.log"
     with log.open("w", encoding="utf-8") as written:
         process = subprocess.Popen(line, stderr=written, text=True)
     try:
@@ -113,9 +115,9 @@ def run() -> list[Row]:
             bare_few.append(ceiling.load(*FEW))
             few.append(durable.load(*FEW))
         after = durable.megabytes()
-    alone, top = _middle(single, bare)
-    waiting, idle = _middle(few, bare_few)
-    many, one = _middle(batches, single)
+    alone, top = middle(single, bare)
+    waiting, idle = middle(few, bare_few)
+    many, one = middle(batches, single)
     p50, p99 = median(it.p50 for it in single), median(it.p99 for it in single)
     what, reference = "one report in one POST, committed to SQLite", "the same without the commit"
     counted = sum(ROUNDS * requests * batch for _, requests, batch in (SINGLE, FEW, BATCHES))
@@ -128,7 +130,7 @@ def run() -> list[Row]:
     ]
 
 
-def _middle(ours: list[Measured], theirs: list[Measured]) -> tuple[float, float]:
+def middle(ours: list[Measured], theirs: list[Measured]) -> tuple[float, float]:
     """Return both sides of the round with the median ratio: load comes and goes between rounds."""
     rounds = [(one.report, other.report) for one, other in zip(ours, theirs, strict=True)]
     return sorted(rounds, key=lambda pair: pair[0] / pair[1])[len(rounds) // 2]

@@ -8,6 +8,7 @@ prints, as JSON, how long that took, how many reports were counted, and the medi
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import secrets
 import sqlite3
@@ -15,14 +16,16 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import numpy as np
+import psycopg
 import uvloop
 
 from ldprl.mechanisms.alphabet import Subsets
 from ldprl.protocol.deployment import Deployment
+from ldprl.service.database import path_of
 from ldprl.service.database.protocol import StoredPlan
 from ldprl.service.plans import Edition, edition
 
@@ -31,7 +34,9 @@ def reports(url: str, database: str) -> Iterator[str]:
     """Yield reports that will be counted; the database tells which assignment an id gets."""
     with urllib.request.urlopen(f"{url}/v1/deployment", timeout=10) as answer:
         deployment = Deployment.from_document(json.load(answer)["deployment"])
-    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as reader:
+    path = path_of(database)
+    reader: Any = psycopg.connect(database) if path is None else sqlite3.connect(path)
+    with contextlib.closing(reader):
         (secret,) = reader.execute("SELECT secret FROM meta").fetchone()
         newest = reader.execute("SELECT * FROM plans ORDER BY version DESC LIMIT 1").fetchone()
     plan: Edition = edition(StoredPlan(*newest), deployment)
