@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import random
-import secrets
-import time
 import tomllib
 from collections import Counter
-from http.client import HTTPException
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from ldprl import Trajectory
 from ldprl.errors import InputError
+from ldprl.mdp.evaluation import optimum, policy_values
+from ldprl.mdp.families import random_mdp
+from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.people import Life
 from ldprl.protocol.deployment import Deployment
-from ldprl.protocol.messages import Issued, report_document
 from ldprl.service.certificate import certify_export
 from ldprl.service.database.protocol import Admitted
 from ldprl.service.gauges import gauges
@@ -25,8 +24,8 @@ from ldprl.service.intake import Report
 from ldprl.service.service import Service
 from ldprl.service.settings import Settings, read_deployment
 from ldprl.service.view_data import certificate, export
+from ldprl.shape import Policy
 
-from .cluster import Postgres
 from .conftest import DEPLOYMENT, StartServer
 from .server import Server, some_values
 
@@ -157,52 +156,59 @@ def test_an_export_that_is_none_is_refused(broken: object) -> None:
         certify_export(broken)
 
 
-@pytest.mark.slow
-def test_kills_and_a_crash_of_the_database_leave_it_as_if_they_had_not_happened(
-    start_server: StartServer, postgres: Postgres
-) -> None:
-    """Every report is sent until it is acknowledged, with the same id; then all are added up."""
-    rng, database = random.Random(0), postgres.database()
-    server = start_server(CERTIFIED, database)
-    deployment, answered = server.deployment(), Counter[bytes]()
-    for number in range(150):
-        if number in (40, 80, 120):
-            server.kill()
-            server = start_server(CERTIFIED, database)
-        if number == 100:
-            postgres.stop("immediate")
-            postgres.start()
-        report_id = secrets.token_hex(16)
-        issued = Issued.from_document(asked(server, f"/v1/policy?id={report_id}"), deployment)
-        letters = deployment.built.alphabet(issued.assignment)
-        values = sorted(rng.sample(range(letters.length), len(some_values(letters))))
-        sent = report_document(report_id, issued, values)
-        # A second time, as a client does whose answer was lost.
-        for _ in range(1 + (number % 7 == 0)):
-            while server.post("/v1/reports", sent).status != 200:
-                time.sleep(0.1)
-        if issued.assignment.questions[0].kind == "worth":
-            answered[issued.assignment.policy.tobytes()] += 1
-    # Plans are made from 40, 80 and 120 reports, or soon after; the next one is not due.
-    while asked(server, "/v1/status")["version"] != 4:
-        time.sleep(0.1)
-    time.sleep(2.5)
-    told = asked(server, "/v1/certificate")
-    counted = [one["users"] for one in told["policies"]] + [told["incumbent"]["users"]]
-    assert sorted(filter(None, counted)) == sorted(answered.values())
-    assert told == certify_export(server.admin("GET", "/v1/admin/export").json)
+def lost_at_worst(folder: Path, most_lost: str) -> float:
+    """Return the largest share of the incumbent's return that users had lost after any version.
+
+    Simulated users of a service whose incumbent is the best policy, so that exploring only loses.
+    """
+    world = random_mdp(3, 2, 3, seed=1)
+    best = optimum(world)
+    table = tomllib.loads(DEPLOYMENT) | {
+        "epsilon": "4",
+        "first_epoch": 400,
+        "epochs": "every:400",
+        "structure": {"incumbent": best.policy.tolist()},
+        "certificate": {"share": "0.2", "confidence": "0.95", "most_lost": most_lost},
+    }
+    url = f"sqlite:///{folder}/{most_lost}.sqlite"
+    service = Service(Settings(Deployment.from_toml(table), url))
+    service.prepare()
+    # Who gets which assignment is the same each time.
+    service.database.secret = bytes(32)
+    rng, value = np.random.default_rng(3), float(world.initial @ best.values[0])
+    life, source = Life(world, rng), SeededSourceForTests(5)
+    lost, worst, users = 0.0, 0.0, 0
+    for _ in range(5):
+        edition, reports = service.view.current, list[Admitted]()
+        for _ in range(400):
+            name = rng.bytes(16)
+            index, _ = edition.drawn(name.hex(), service.database.secret)
+            assignment, letters = edition.plan[index], edition.alphabets[index]
+            lived = trajectory(life, assignment.policy)
+            report = service.deployment.built.privatize(lived, assignment, source)
+            values = letters.admit(letters.write(report))
+            reports.append(Admitted(name, edition.version, index, letters, values))
+            lost += value - float(world.initial @ policy_values(world, assignment.policy)[0])
+        users += len(reports)
+        service.database.commit(reports, {})
+        service.planner.step()
+        worst = max(worst, lost / (users * value))
+    service.database.close()
+    return worst
 
 
-def asked(server: Server, path: str) -> dict[str, Any]:
-    """Return the answer to a call, however long the database is away."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            answer = server.get(path)
-        except (OSError, HTTPException):
-            continue
-        if answer.status == 200:
-            document: dict[str, Any] = answer.json
-            return document
-        time.sleep(0.1)
-    raise AssertionError(server.errors())
+def trajectory(life: Life, policy: Policy) -> Trajectory:
+    state, lived = life.start(), list[tuple[int, int, float]]()
+    for row in policy:
+        action = int(row[state])
+        reward, following = life.step(state, action)
+        lived.append((state, action, reward))
+        state = following
+    states, actions, rewards = zip(*lived, strict=True)
+    return Trajectory(states, actions, rewards)
+
+
+def test_users_of_a_service_lose_no_more_than_is_allowed(tmp_path: Path) -> None:
+    """Mutant: where all may be lost, users lose half of it, ten times as much."""
+    assert 0 < lost_at_worst(tmp_path, "0.05") <= 0.05
+    assert lost_at_worst(tmp_path, "1") > 0.4
