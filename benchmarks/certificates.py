@@ -1,22 +1,26 @@
 """What certificates cost: ``python -m benchmarks.certificates overhead|limit [RUNS]``.
 
-``overhead``: regret with certificates and without, 10⁶ users of RandomMDP(10, 3, 5), draws 1 to 8.
+``overhead``: regret with certificates and without, 10⁶ users of RandomMDP(10, 3, 5), draws 1 to 24;
+each draw is a pair, and the error of the ratio is that of the pairs.
 ``limit``: with a limit of 5%, the most that users had lost at any time, and the regret.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 
 from ldprl.catalogue import build
 from ldprl.certificates import Scale, Terms
+from ldprl.learning.learner import Learner
 from ldprl.mdp.evaluation import optimum, policy_values
 from ldprl.mdp.specification import mdp_from
 from ldprl.mdp.tabular import TabularMDP
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.questions.worth import Worth
-from ldprl.shape import Policy
+from ldprl.shape import FloatArray, Policy
 from ldprl.simulation.certified import CertifiedRun, certified_run
 from ldprl.simulation.engine import simulate
 
@@ -31,7 +35,7 @@ PROBLEMS = (
 )
 
 
-def mean(values: list[float]) -> str:
+def mean(values: Sequence[float] | FloatArray) -> str:
     """Write a mean with its standard error."""
     error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
     return f"{np.mean(values):,.0f} ± {error:,.0f}"
@@ -48,38 +52,62 @@ def runs_of(
     incumbent: Policy | None,
     most_lost: float | None,
     seed: int,
-    replan: str = "growth:0.1",
+    run: int = 0,
 ) -> list[tuple[int, float, CertifiedRun]]:
     """Return users and regret after each plan of one run at ε = 2, and its state at the end."""
-    mechanism_name = "return-bits" if name == "ldp-returns" else "subset-selection"
-    learner, mechanism = build(name, mechanism_name, world.shape, episodes=USERS, epsilon=2.0)
+    learner, mechanism = pair_of(name, world)
     keep = float(mechanism.oracle(Worth()).keep)  # type: ignore[attr-defined]
     terms = Terms(0.1, 0.95, Scale(keep, world.horizon), incumbent, most_lost)
-    states = certified_run(world, learner, mechanism, terms, USERS, seed, replan=replan)
+    states = certified_run(world, learner, mechanism, terms, USERS, seed, run, "growth:0.1")
     return [(state.users, state.recorder.total, state) for state in states]
+
+
+def pair_of(name: str, world: TabularMDP) -> tuple[Learner, Mechanism]:
+    """Return a learner and its mechanism at ε = 2."""
+    mechanism = "return-bits" if name == "ldp-returns" else "subset-selection"
+    return build(name, mechanism, world.shape, episodes=USERS, epsilon=2.0)
+
+
+def regrets(draw: int, runs: int, name: str = "ldp-returns") -> list[tuple[float, float, float]]:
+    """Return regrets on a draw of RandomMDP(10, 3, 5): plain, certified, and with an incumbent.
+
+    The incumbent is a poor policy, action 0 everywhere. All three of a run share their seed.
+    """
+    world = mdp_from(f"random:10,3,5,{draw}")
+    plain = simulate(world, *pair_of(name, world), USERS, runs, 0, "growth:0.1").regret
+    found = []
+    for run in range(runs):
+        alone, beside = (
+            runs_of(world, name, incumbent, None, 0, run)[-1][1]
+            for incumbent in (None, np.zeros((5, 10), dtype=np.int64))
+        )
+        found.append((float(plain[run]), alone, beside))
+    return found
+
+
+def ratio(ours: FloatArray, theirs: FloatArray) -> tuple[float, float]:
+    """Return the ratio of two means and its standard error, from draws that both have seen."""
+    found = float(ours.mean() / theirs.mean())
+    errors = (ours - found * theirs) / theirs.mean()
+    return found, float(errors.std(ddof=1) / np.sqrt(len(errors)))
 
 
 def overhead(runs: int) -> None:
     """Compare the regret of the same draws with and without certificates."""
-    base, alone, both, paid = [], [], [], []
-    growth = "growth:0.05"
-    for seed in range(runs):
-        for draw in range(1, 9):
-            world = mdp_from(f"random:10,3,5,{draw}")
-            learner, mechanism = build(
-                "ldp-evi", "subset-selection", world.shape, episodes=USERS, epsilon=2.0
-            )
-            result = simulate(world, learner, mechanism, USERS, 1, seed, growth)
-            base.append(float(result.regret[0]))
-            alone.append(runs_of(world, "ldp-evi", None, None, seed + 1000, growth)[-1][1])
-            incumbent = np.zeros((5, 10), dtype=np.int64)
-            *_, last = runs_of(world, "ldp-evi", incumbent, None, seed + 1000, growth)
-            _, regret, state = last
-            both.append(regret)
-            gap = value_of(world, optimum(world).policy) - value_of(world, incumbent)
-            paid.append(state.evidence.incumbent.users * gap)
-    print(f"without certificates {mean(base)}, with them {mean(alone)}, with an incumbent"
-          f" {mean(both)}, of which its users lost {mean(paid)}")  # fmt: skip
+    for name in ("ldp-returns", "ldp-evi"):
+        rows = []
+        for draw in range(1, 25):
+            rows.append(np.mean(regrets(draw, runs, name), axis=0))
+            print(f"{name}, draw {draw}: {rows[-1].round()}", file=sys.stderr, flush=True)
+        plain, alone, beside = np.array(rows).T
+        print(f"{name}: without certificates {mean(plain)}, with them {mean(alone)}, with an"
+              f" incumbent {mean(beside)}; ratios {_ratio(alone, plain)}, {_ratio(beside, plain)};"
+              f" medians {np.median(plain):,.0f}, {np.median(alone):,.0f},"
+              f" {np.median(beside):,.0f}", flush=True)  # fmt: skip
+
+
+def _ratio(ours: FloatArray, theirs: FloatArray) -> str:
+    return "{:.2f} ± {:.2f}".format(*ratio(ours, theirs))
 
 
 def limit(runs: int) -> None:
