@@ -50,6 +50,10 @@ class Postgres:
         self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", _USER, name)
         return self._url(name)
 
+    def program(self, name: str) -> str:
+        """Return the path of one of PostgreSQL's programs."""
+        return str(self._programs / name)
+
     def start(self) -> None:
         """Start, and wait until it answers."""
         options = f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self._folder}"
@@ -73,7 +77,7 @@ class Postgres:
         self._run("pg_ctl", "-D", str(self._folder / "data"), *arguments)
 
     def _run(self, program: str, *arguments: str, check: bool = True) -> None:
-        line = [str(self._programs / program), *arguments]
+        line = [self.program(program), *arguments]
         if os.geteuid() == 0:
             line = ["setpriv", f"--reuid={_unprivileged()}", "--clear-groups", *line]
         # pg_ctl hands its output to the server, so a pipe would never end.

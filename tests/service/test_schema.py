@@ -1,16 +1,28 @@
-"""A database that is not whole, or not ours, is refused; nothing is made anew in it."""
+"""Old databases open. One that is not whole, or not ours, is refused, and left as it was."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import psycopg
 import pytest
 
 from ldprl.errors import InputError
+from ldprl.protocol.deployment import Deployment
 from ldprl.service.database import open_database
+from ldprl.service.database.schema import SCHEMA
+from ldprl.service.service import Service
+from ldprl.service.settings import Settings
+from ldprl.service.view_data import certificate
 
+from .make_databases import FOLDER
+from .server import launch
+from .test_certificate import CERTIFIED, some_reports
 from .test_database import deployment
 
 TABLES = ("meta", "plans", "sums", "ids", "outcomes")
@@ -61,11 +73,77 @@ def test_a_damaged_meta_table_is_refused(database: str, damage: str) -> None:
     assert "'meta' cannot be read" in refusal(database)
 
 
-def test_tables_of_a_later_version_are_refused(database: str) -> None:
-    open_database(database, deployment()).close()
+def stored(database: str, version: int) -> list[tuple[Any, ...]]:
+    """Fill a database with the tables of a version, and return its deployment."""
     sqlite = database.startswith("sqlite")
-    execute(database, "PRAGMA user_version = 99" if sqlite else "UPDATE meta SET schema = 99")
-    assert "another version of ldprl" in refusal(database)
+    kind = "sqlite" if sqlite else "postgresql"
+    text = (FOLDER / f"{version}.{kind}.sql").read_text(encoding="utf-8")
+    if sqlite:
+        with closing(sqlite3.connect(database.removeprefix("sqlite:///"))) as connection:
+            connection.executescript(text)
+    else:
+        execute(database, text)
+    return content(database, "SELECT deployment FROM meta")
+
+
+def content(database: str, query: str) -> list[tuple[Any, ...]]:
+    connection: Any = (
+        sqlite3.connect(database.removeprefix("sqlite:///"))
+        if database.startswith("sqlite")
+        else psycopg.connect(database)
+    )
+    with closing(connection):
+        rows: list[tuple[Any, ...]] = connection.execute(query).fetchall()
+        return rows
+
+
+@pytest.mark.parametrize("version", range(1, SCHEMA + 1))
+def test_a_database_of_every_version_opens_and_goes_on(database: str, version: int) -> None:
+    ((text,),) = stored(database, version)
+    kept = Deployment.from_document(json.loads(text))
+    assert kept.digest == "7b634c2040930643304925185d1cf139edbac1c8163a867110c3493d363e6b99"
+    # An hour after the second plan, so that both versions may still be reported under.
+    service = Service(Settings(kept, database), clock=lambda: 3600.0 * 498566)
+    service.prepare()
+    state = service.database.state()
+    assert (state.users, state.version) == (75, 2)
+    assert state.outcomes == {"duplicate": 1, "malformed": 2}
+    told = certificate(service)
+    assert told is not None
+    assert [one["users"] for one in (*told["policies"], told["incumbent"])] == [18, 5, 21]
+    again = some_reports(service, 1, np.random.default_rng(0))[0]._replace(
+        id=bytes.fromhex("b0b91aa36558ec4c974133547b3f750e")
+    )
+    new = some_reports(service, 5, np.random.default_rng(1))
+    assert service.database.commit([again, *new], {}) == ["duplicate"] + ["counted"] * 5
+    service.database.close()
+    open_database(database, kept).close()
+
+
+@pytest.mark.parametrize(("number", "made_by"), [(99, "a later"), (-1, "another")])
+def test_tables_of_an_unknown_version_are_refused_and_left_as_they_were(
+    database: str, tmp_path: Path, number: int, made_by: str
+) -> None:
+    stored(database, SCHEMA)
+    path = Path(database.removeprefix("sqlite:///"))
+    tables = [f"SELECT * FROM {table} ORDER BY 1, 2" for table in TABLES]
+    if database.startswith("sqlite"):
+        execute(database, f"PRAGMA user_version = {number}")
+        before: Any = path.read_bytes()
+    else:
+        execute(database, f"UPDATE meta SET schema = {number}")
+        before = [content(database, query) for query in tables]
+    file = tmp_path / "deployment.toml"
+    file.write_text(CERTIFIED, encoding="utf-8")
+    process, log = launch("--deployment", str(file), "--database", database, "--port", "0")
+    assert process.wait(60) == 2
+    (line,) = log.text().splitlines()
+    assert f"not {number}: {made_by} version of ldprl made them; serve them with that" in line
+    if database.startswith("sqlite"):
+        assert path.read_bytes() == before
+        assert sorted(tmp_path.iterdir()) == sorted([file, path])
+    else:
+        assert [content(database, query) for query in tables] == before
 
 
 def test_a_database_from_before_schemas_were_numbered_is_taken_over(database: str) -> None:

@@ -11,7 +11,9 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.service.database.protocol import check_same
 
 SCHEMA = 1
-"""Version of the tables. Databases from before it was written down say 0, and have the same."""
+"""Version of the tables."""
+_KNOWN = (0, SCHEMA)
+"""Versions that can be opened. Databases from before it was written down say 0: the same tables."""
 _COLUMNS = {
     "meta": {"deployment", "secret", "paused", "plan_wanted", "forgotten"},
     "plans": {"version", "users", "sums_digest", "published_hour", "assignments"},
@@ -30,8 +32,12 @@ def is_new(found: Mapping[str, Set[str]], schema: int, place: str) -> bool:
     ours = {name: columns for name, columns in found.items() if name in _COLUMNS}
     if not ours and schema == 0:
         return True
-    if schema not in (0, SCHEMA):
-        expected = f"tables of version {SCHEMA}, not {schema}: another version of ldprl made them"
+    if schema not in _KNOWN:
+        made_by = "a later" if schema > SCHEMA else "another"
+        expected = (
+            f"tables of version {SCHEMA}, not {schema}: {made_by} version of ldprl made them; serve"
+            " them with that one, or restore a backup from this one into a new database"
+        )
         raise InputError("database", place, expected)
     for name, columns in _COLUMNS.items():
         missing = sorted(columns - ours.get(name, set()))

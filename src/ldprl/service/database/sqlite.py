@@ -75,6 +75,8 @@ class SqliteDatabase:
     def _connect(self, path: str) -> sqlite3.Connection:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5)
         self._connections.append(connection)
+        # Refuse other tables before anything in the file changes, its journal mode included.
+        self._is_new(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA temp_store = MEMORY")
@@ -82,11 +84,14 @@ class SqliteDatabase:
         connection.execute("PRAGMA journal_size_limit = 67108864")
         return connection
 
+    def _is_new(self, connection: sqlite3.Connection) -> bool:
+        (schema,) = connection.execute("PRAGMA user_version").fetchone()
+        return is_new(columns_of(connection), schema, self._file.path)
+
     def _claim(self, deployment: Deployment) -> bytes:
         """Make the tables of a new database, or check an old one; return the secret."""
         with self._transaction() as writer:
-            (schema,) = writer.execute("PRAGMA user_version").fetchone()
-            if is_new(columns_of(writer), schema, self._file.path):
+            if self._is_new(writer):
                 for statement in TABLES.split(";"):
                     writer.execute(statement)
                 secret = secrets.token_bytes(32)
