@@ -255,6 +255,10 @@ def test_a_database_that_goes_away_comes_back(start_server: StartServer) -> None
             time.sleep(0.1)
         results = server.post("/v1/reports", [kept, lost]).json["results"]
         assert [result["status"] for result in results] == ["duplicate", "duplicate"]
+        # What reads has a session of its own, which may come back a moment later.
+        while server.get("/v1/status").status != 200:
+            assert time.monotonic() < deadline + 20
+            time.sleep(0.1)
         assert server.users() == 2
     finally:
         cluster.remove()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import psycopg
+import psycopg.sql
 
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
@@ -40,25 +41,31 @@ CREATE TABLE sums (
 CREATE TABLE ids (id BYTEA PRIMARY KEY, version BIGINT NOT NULL);
 CREATE TABLE outcomes (name TEXT PRIMARY KEY, count BIGINT NOT NULL);
 """
-# In the order of the ids, so that two servers with the same ids wait and do not deadlock.
-_KEEP = (
-    "INSERT INTO ids SELECT * FROM unnest(%b::bytea[], %b::bigint[]) ORDER BY 1 "
-    "ON CONFLICT DO NOTHING RETURNING id"
-)
-_LOCK = (
-    "SELECT version, assignment, users, tally FROM sums WHERE (version, assignment) IN "
-    "(SELECT * FROM unnest(%b::bigint[], %b::integer[])) ORDER BY version, assignment FOR UPDATE"
-)
-_ADD = (
-    "UPDATE sums SET users = new.users, tally = new.tally "
-    "FROM unnest(%b::bigint[], %b::integer[], %b::bigint[], %b::bytea[]) "
-    "AS new (version, assignment, users, tally) "
-    "WHERE sums.version = new.version AND sums.assignment = new.assignment"
-)
-_COUNT = (
-    "INSERT INTO outcomes SELECT * FROM unnest(%s::text[], %s::bigint[]) ORDER BY 1 "
-    "ON CONFLICT (name) DO UPDATE SET count = outcomes.count + excluded.count"
-)
+# A commit is two round trips of several statements each: after each of them its thread waits for the
+# interpreter, too. Ids are inserted in their order, so that two servers with the same ids wait and do
+# not deadlock. The lock has a statement of its own: one that waited for it would read what was there
+# before.
+_BEGIN = """
+BEGIN;
+SELECT pg_advisory_xact_lock_shared({lock});
+SELECT forgotten FROM meta;
+WITH given (version, packed) AS (VALUES {ids}), kept AS (
+  INSERT INTO ids SELECT substring(packed FROM 16 * place + 1 FOR 16), version
+  FROM given, generate_series(0, length(packed) / 16 - 1) AS place ORDER BY 1
+  ON CONFLICT DO NOTHING RETURNING id)
+SELECT coalesce(string_agg(id, ''), '') FROM kept;
+SELECT version, assignment, users, tally FROM sums
+WHERE (version, assignment) IN (VALUES {places}) ORDER BY version, assignment FOR UPDATE
+"""
+_ADD = """
+UPDATE sums SET users = new.users, tally = new.tally
+FROM (VALUES {sums}) AS new (version, assignment, users, tally)
+WHERE sums.version = new.version AND sums.assignment = new.assignment;
+"""
+_COUNT = """
+INSERT INTO outcomes VALUES {outcomes}
+ON CONFLICT (name) DO UPDATE SET count = outcomes.count + excluded.count;
+"""
 _TOTALS = (
     "SELECT (SELECT coalesce(sum(users), 0)::bigint FROM sums),"
     " (SELECT coalesce(max(version), 0) FROM plans),"
@@ -79,6 +86,7 @@ class PostgresDatabase:
         # One session each, so that a long read holds no commit up.
         self._committing, self._reading, self._planning = (Session(url) for _ in range(3))
         self._leader: psycopg.Connection[Any] | None = None
+        self._forgotten = 0
         try:
             with self._planning.transaction() as session:
                 session.execute("SELECT pg_advisory_xact_lock(%s)", (SETUP_LOCK,))
@@ -93,16 +101,35 @@ class PostgresDatabase:
 
     def commit(self, reports: Sequence[Admitted], refused: Mapping[str, int]) -> list[Verdict]:
         """Count the reports whose id is new, durably, and say what became of each."""
-        with self._committing.transaction() as session:
-            forgotten = _forgotten(session) if reports else 0
-            new = _kept(session, first_of_each_id(reports, forgotten))
-            if new:
-                _add(session, added(list(new.values())))
-            result = verdicts(reports, new, forgotten)
-            causes = not_counted(result, refused)
-            if causes:
-                session.execute(_COUNT, (list(causes), list(causes.values())))
+        with self._committing.open() as session:
+            new, sums = self._begin(session, reports)
+            result = verdicts(reports, new, self._forgotten)
+            additions = added(list(new.values()))
+            _end(session, sums, additions, not_counted(result, refused))
         return result
+
+    def _begin(
+        self, session: psycopg.Connection[Any], reports: Sequence[Admitted]
+    ) -> tuple[dict[bytes, Admitted], list[tuple[int, int, int, bytes]]]:
+        """Begin, and keep the ids that are new; return their reports by id, and the sums so far."""
+        while first := first_of_each_id(reports, self._forgotten):
+            ids: dict[int, list[bytes]] = {}
+            for one, report in first.items():
+                ids.setdefault(report.version, []).append(one)
+            packed = [(version, b"".join(mine)) for version, mine in ids.items()]
+            places = {(report.version, report.assignment) for report in first.values()}
+            text = _BEGIN.format(lock=_FORGET_LOCK, ids=_values(packed), places=_values(places))
+            begun = session.execute(text).results()
+            _, [[forgotten]], [[kept]], sums = [one.fetchall() for one in begun if one.description]
+            if forgotten == self._forgotten:
+                if len(kept) < 16 * len(first):
+                    new = {kept[i : i + 16] for i in range(0, len(kept), 16)}
+                    first = {one: report for one, report in first.items() if one in new}
+                return first, sums
+            # Others have forgotten versions since: begin again without their reports.
+            session.rollback()
+            self._forgotten = forgotten
+        return {}, []
 
     def state(self) -> ServiceState:
         """Return how far the service has come."""
@@ -192,40 +219,35 @@ def _claim(session: psycopg.Connection[Any], deployment: Deployment, place: str)
     return secret
 
 
-def _forgotten(session: psycopg.Connection[Any]) -> int:
-    """Return the newest version whose ids are gone, which does not change before the commit."""
-    with session.pipeline():
-        # Two statements: one alone would read what was there before it waited for the lock.
-        session.execute("SELECT pg_advisory_xact_lock_shared(%s)", (_FORGET_LOCK,))
-        row = session.execute("SELECT forgotten FROM meta").fetchone()
-    assert row is not None
-    forgotten: int = row[0]
-    return forgotten
-
-
-def _kept(
-    session: psycopg.Connection[Any], reports: dict[bytes, Admitted]
-) -> dict[bytes, Admitted]:
-    """Keep the ids of ``reports``, and return those that are new."""
-    if not reports:
-        return {}
-    given = (list(reports), [report.version for report in reports.values()])
-    rows = session.execute(_KEEP, given, binary=True)
-    return {one: reports[one] for (one,) in rows}
-
-
-def _add(
-    session: psycopg.Connection[Any], additions: dict[tuple[int, int], tuple[int, IntArray]]
+def _end(
+    session: psycopg.Connection[Any],
+    sums: Sequence[tuple[int, int, int, bytes]],
+    additions: dict[tuple[int, int], tuple[int, IntArray]],
+    causes: Mapping[str, int],
 ) -> None:
-    """Add to the sums, whose rows every server locks in the same order."""
-    versions, indices = (list(column) for column in zip(*additions, strict=True))
-    rows = session.execute(_LOCK, (versions, indices), binary=True).fetchall()
-    users, tallies = [], []
-    for version, index, before, blob in rows:
-        more, tally = additions[version, index]
-        users.append(before + more)
-        tallies.append(_blob(_tally(blob) + tally))
-    session.execute(_ADD, (versions, indices, users, tallies))
+    """Add to the sums, whose rows every server locks in the same order, and commit."""
+    before = {(version, index): (users, blob) for version, index, users, blob in sums}
+    text = "" if sums else "BEGIN;"
+    if additions:
+        rows = []
+        for place, (more, tally) in additions.items():
+            users, blob = before[place]
+            rows.append((*place, users + more, _blob(_tally(blob) + tally)))
+        text += _ADD.format(sums=_values(rows))
+    if causes:
+        text += _COUNT.format(outcomes=_values(sorted(causes.items())))
+    session.execute(f"{text} COMMIT")
+
+
+def _values(rows: Iterable[Sequence[int | str | bytes]]) -> str:
+    """Return rows as SQL."""
+    return ", ".join(f"({', '.join(map(_literal, row))})" for row in rows)
+
+
+def _literal(value: int | str | bytes) -> str:
+    if isinstance(value, bytes):
+        return f"E'\\\\x{value.hex()}'::bytea"
+    return str(value) if isinstance(value, int) else psycopg.sql.quote(value)
 
 
 def _blob(tally: IntArray) -> bytes:

@@ -28,11 +28,16 @@ class Session:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
         """Run all or nothing."""
+        with self.open() as connection, connection.transaction():
+            yield connection
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[psycopg.Connection[Any]]:
+        """Have the connection alone; a transaction that is left open has no effect."""
         with self._lock:
             connection = self._connected()
             try:
-                with connection.transaction():
-                    yield connection
+                yield connection
             except psycopg.Error as error:
                 delayed = _delayed(error)
                 if connection.closed or connection.broken:
@@ -40,6 +45,9 @@ class Session:
                 if delayed is None:
                     raise
                 raise delayed from None
+            finally:
+                with contextlib.suppress(psycopg.Error):
+                    connection.rollback()
 
     def close(self) -> None:
         """End the connection."""
