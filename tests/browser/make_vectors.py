@@ -15,14 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ldprl import Budget, Shape, Trajectory
+from ldprl import Shape, Trajectory
 from ldprl.assignment import Assignment
-from ldprl.client.allowance import Allowance
-from ldprl.client.entries import Entries, Entry
-from ldprl.client.window import DAY, Moment, RollingBudget
 from ldprl.mechanisms.sampling import discrete_laplace, round_to_grid
 from ldprl.protocol.certificate import Certified
-from ldprl.protocol.deployment import Deployment, decimal_text
+from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.messages import Issued
 from ldprl.questions.matter import Matter
@@ -32,6 +29,7 @@ from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import Policy
 from ldprl.structure import Structure
 from ldprl.tables import MOST_TABLES, TableLaw
+from tests.browser.ledger_vectors import ledger_vectors
 from tests.browser.replayed import ReplayedSourceForTests
 
 VECTORS = Path(__file__).parents[2] / "clients" / "js" / "test" / "vectors.json"
@@ -96,7 +94,7 @@ def vectors() -> dict[str, Any]:
     return {
         "samplers": [*_below_many(), *_discrete_laplace(), *_reward_bits()],
         "tables": list(_tables()),
-        "ledgers": list(_ledgers()),
+        "ledgers": list(ledger_vectors()),
         "deployments": [
             {
                 "document": deployment.document,
@@ -223,44 +221,6 @@ def _refusals() -> Iterator[dict[str, Any]]:
         field, value, expected = (None,) * 3 if said is None else said
         document = issued.document(mechanism) | changes
         yield {"field": field, "value": value, "expected": expected, "assignment": document}
-
-
-def _ledgers() -> Iterator[dict[str, Any]]:
-    """Return ledgers at one moment, and what a budget for some days leaves in each."""
-    rng = np.random.default_rng(6)
-    for number in range(40):
-        now, days = 1.9e9, float(rng.choice([0.25, 7.0, 365.0]))
-        costs = rng.choice(["0.1", "0.25", "1", "1.5"], 6).tolist()
-        # Some of them in the future: a clock that was put back.
-        ages = np.round(rng.uniform(-0.2, 1.4, 6) * days * DAY, 3)
-        settled = [None if rng.random() < 0.2 else round(now - age, 3) for age in ages]
-        if number % 4 == 0:
-            settled = [now - days * DAY if one is None else one for one in settled]
-        moments = [Moment(one or now, 0.0, "") for one in settled]
-        entries = Entries(
-            {
-                str(i): Entry(str(i), "d", Budget(cost), b"", settled=i if settled[i] else None)
-                for i, cost in enumerate(costs)
-            },
-            moments,
-        )
-        epsilon = str(rng.choice(["0.5", "1", "4"]))
-        rolling = RollingBudget(Budget(epsilon), days)
-        left = Allowance(entries, rolling, Moment(now, 0.0, "")).left(Budget("0.25"))
-        yield {
-            "budget": {"epsilon": epsilon, "days": days},
-            "now": now,
-            "entries": [
-                {"epsilon": cost} | ({} if one is None else {"settled": one})
-                for cost, one in zip(costs, settled, strict=True)
-            ],
-            "epsilon": "0.25",
-            "left": {
-                "reports": left.reports,
-                "counted": decimal_text("counted", float(left.counted.basic_epsilon)),
-                "days": left.days,
-            },
-        }
 
 
 def _reports(deployment: Deployment) -> Iterator[dict[str, Any]]:

@@ -41,10 +41,9 @@ CREATE TABLE sums (
 CREATE TABLE ids (id BYTEA PRIMARY KEY, version BIGINT NOT NULL);
 CREATE TABLE outcomes (name TEXT PRIMARY KEY, count BIGINT NOT NULL);
 """
-# A commit is two round trips of several statements each: after each of them its thread waits for the
-# interpreter, too. Ids are inserted in their order, so that two servers with the same ids wait and do
-# not deadlock. The lock has a statement of its own: one that waited for it would read what was there
-# before.
+# A commit is two round trips of several statements each, as its thread waits for the interpreter
+# after each of them. Ids are inserted in their order: two servers with the same ids wait and do not
+# deadlock. The lock has its own statement: one that waited for it would read what was there before.
 _BEGIN = """
 BEGIN;
 SELECT pg_advisory_xact_lock_shared({lock});
