@@ -50,7 +50,7 @@ def document(service: Service, report: Admitted) -> dict[str, Any]:
 def disturbed(
     start: Callable[[], Server],
     sent: Sequence[Sequence[dict[str, Any]]],
-    troubles: Mapping[int, Callable[[Server], None]],
+    troubles: Mapping[int, Callable[[Server], object]],
 ) -> dict[str, Any]:
     """Send the same reports to a real server, with trouble after some; return its certificate."""
     server, number = start(), 0
@@ -79,7 +79,7 @@ def as_if_undisturbed(
     folder: Path,
     database: str,
     epochs: Sequence[int],
-    troubles: Mapping[int, Callable[[Server], None]],
+    troubles: Mapping[int, Callable[[Server], object]],
 ) -> None:
     """Certificates after the same reports with trouble and without, from one and the same start."""
     alone, start = f"sqlite:///{folder}/alone.sqlite", folder / "start.backup"
@@ -107,7 +107,7 @@ def test_a_kill_leaves_the_certificates_of_an_undisturbed_run(
 def test_kills_restarts_and_crashes_of_the_database_leave_them_too(
     start_server: StartServer, tmp_path: Path, postgres: Postgres
 ) -> None:
-    def crash(mode: str) -> Callable[[Server], None]:
+    def crash(mode: str) -> Callable[[Server], object]:
         def trouble(_: Server) -> None:
             postgres.stop(mode)
             postgres.start()
