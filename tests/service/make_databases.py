@@ -50,7 +50,7 @@ def main() -> None:
         service.database.commit(reports, {})
         service.database.commit(reports[:1], {})
         service.database.close()
-        (FOLDER / f"{SCHEMA}.sqlite.sql").write_text(sqlite_dump(path), encoding="utf-8")
+        (FOLDER / f"{SCHEMA}-sqlite.sql").write_text(sqlite_dump(path), encoding="utf-8")
         back_up(f"sqlite:///{path}", copy)
         cluster = Postgres.create()
         try:
@@ -59,7 +59,7 @@ def main() -> None:
             text = postgres_dump(cluster, url)
         finally:
             cluster.remove()
-        (FOLDER / f"{SCHEMA}.postgresql.sql").write_text(text, encoding="utf-8")
+        (FOLDER / f"{SCHEMA}-postgresql.sql").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

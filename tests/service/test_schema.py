@@ -77,7 +77,7 @@ def stored(database: str, version: int) -> list[tuple[Any, ...]]:
     """Fill a database with the tables of a version, and return its deployment."""
     sqlite = database.startswith("sqlite")
     kind = "sqlite" if sqlite else "postgresql"
-    text = (FOLDER / f"{version}.{kind}.sql").read_text(encoding="utf-8")
+    text = (FOLDER / f"{version}-{kind}.sql").read_text(encoding="utf-8")
     if sqlite:
         with closing(sqlite3.connect(database.removeprefix("sqlite:///"))) as connection:
             connection.executescript(text)
