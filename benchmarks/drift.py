@@ -1,8 +1,11 @@
-"""A world that changes: ``python -m benchmarks.drift noticed|memory``.
+"""A world that changes: ``python -m benchmarks.drift noticed|model|memory``.
 
 ``noticed``: answers after the change at which 95% of 200 runs have the alarm (0.01), after four
 times as many before it, in 50 blocks of one size; a policy's return changes from H/2 by a share of
 H.
+
+``model``: in how many of eight draws a RandomMDP(5, 3, 4) that becomes another one is seen to have
+changed from the sums of the model, by the users before and after; ldp-evi at ε = 2.
 
 ``memory``: regret of 10⁶ users of a RandomMDP(5, 3, 4) that becomes another one after half of them,
 ldp-evi at ε = 2, plans at growth:0.1; and of 10⁶ users of one that does not change. Draws 11 to 18.
@@ -17,12 +20,14 @@ import numpy as np
 
 from ldprl.catalogue import build
 from ldprl.certificates.change import split_evidence
-from ldprl.learning.learner import next_plan
+from ldprl.learning.changes import model_change
+from ldprl.learning.learner import Learner, next_plan
 from ldprl.mdp import TabularMDP, random_mdp
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.simulation.interpreted import serve
 from ldprl.simulation.regret import RegretRecorder
 from ldprl.simulation.schedule import Growth
-from ldprl.statistics import Recent
+from ldprl.statistics import Recent, Statistics
 
 RUNS = 200
 ALARM = 0.01
@@ -75,6 +80,37 @@ def regret(worlds: list[TabularMDP], memory: int | None, draw: int) -> float:
     return lost
 
 
+def model() -> None:
+    """Print in how many draws the change of the model is seen."""
+    for users in (5000, 10_000, 20_000, 40_000):
+        seen = 0
+        for draw in DRAWS:
+            worlds = [random_mdp(5, 3, 4, draw + 100 * k) for k in (0, 1)]
+            shape, rng = worlds[0].shape, np.random.default_rng(draw)
+            pair = build("ldp-evi", "subset-selection", shape, episodes=USERS, epsilon=2.0)
+            blocks = dict(enumerate(served(worlds, *pair, users, rng)))
+            seen += model_change(pair[1], blocks) is not None
+        print(f"| {users:,} | {seen} of {len(DRAWS)} |", flush=True)
+
+
+def served(
+    worlds: list[TabularMDP],
+    learner: Learner,
+    mechanism: Mechanism,
+    users: int,
+    rng: np.random.Generator,
+) -> list[Statistics]:
+    """Return the sums of ``users`` users of each world, in four blocks, with a plan for each."""
+    blocks: list[Statistics] = []
+    for world in worlds:
+        recorder = RegretRecorder(world, np.array([users]))
+        for _ in range(4):
+            total = sum(blocks, mechanism.no_statistics())
+            plan = next_plan(learner, mechanism, total, rng)
+            blocks.append(serve(world, mechanism, plan, users // 4, rng, recorder, rng))
+    return blocks
+
+
 def memory() -> None:
     """Print regret with memories of several lengths, mean and standard error."""
     for kept in (None, 10**5, 2 * 10**5, 4 * 10**5):
@@ -91,10 +127,14 @@ def memory() -> None:
 
 def main() -> None:
     """Print a table of docs/drift.md."""
-    if sys.argv[1:] == ["memory"]:
-        return memory()
-    if sys.argv[1:] != ["noticed"]:
+    tables = {"noticed": answers, "model": model, "memory": memory}
+    if len(sys.argv) != 2 or sys.argv[1] not in tables:
         sys.exit(__doc__)
+    tables[sys.argv[1]]()
+
+
+def answers() -> None:
+    """Print how many answers it takes to notice a change of the return."""
     for change in (0.2, 0.1, 0.05):
         row = [f"{needed(epsilon, change):,}" for epsilon in (1.0, 2.0, 4.0)]
         print(f"| {change:.2f} | {' | '.join(row)} |", flush=True)

@@ -12,7 +12,7 @@ from ldprl.structure import Structure
 FAILURE = 1e-6
 """The chance that knowledge which is right is ever contradicted: that of LDP-EVI's set failing."""
 _MOST = 3
-"""More contradictions than this are counted, not listed."""
+"""More sentences than this are counted, not listed."""
 
 
 def contradictions(
@@ -43,5 +43,10 @@ def contradictions(
             said.append(
                 f"action {action} in state {state} pays {low:.3g} to {high:.3g}, not {told:g}"
             )
+    return listed(said)
+
+
+def listed(said: list[str]) -> list[str]:
+    """Return a few of the sentences, and how many more there are."""
     more = [f"and {len(said) - _MOST} more"] if len(said) > _MOST else []
     return [*said[:_MOST], *more]

@@ -41,8 +41,7 @@ def gauges(service: Service, dashboard: Mapping[str, Any] | None) -> list[Gauge]
         return found
     if (progress := dashboard["progress"]) is not None:
         found += [Gauge(*_LEARNING[key], progress[key]) for key in _LEARNING]
-    certificate = dashboard["certificate"]
-    if certificate is not None and certificate["alarm"] is not None:
-        changed = int(certificate["change"] is not None)
-        found.append(Gauge("ldprl_world_changed", "Whether a change was noticed.", changed))
+    changes = (dashboard["model_change"], (dashboard["certificate"] or {}).get("change"))
+    changed = int(any(change is not None for change in changes))
+    found.append(Gauge("ldprl_world_changed", "Whether a change was noticed.", changed))
     return found

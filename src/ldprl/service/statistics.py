@@ -10,9 +10,11 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.certificates.evidence import Evidence
+from ldprl.learning.changes import model_change
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.certificate import evidence_of, terms_of
 from ldprl.service.database.protocol import Database, Sum
@@ -91,7 +93,26 @@ class Decoder:
     def read(self, sums: Sequence[Sum]) -> tuple[Statistics, str]:
         """Return the statistics of what is remembered, and a SHA-256 to know its sums again."""
         total, digest = self._mechanism.no_statistics(), hashlib.sha256()
+        for decoded in self._blocks(self.remembered(sums)).values():
+            total = total + decoded.statistics
+            digest.update(decoded.digest)
+        return total, digest.hexdigest()
+
+    def change(self, sums: Sequence[Sum]) -> dict[str, Any] | None:
+        """Return since about which user the model is another one, and what is different."""
         sums = self.remembered(sums)
+        blocks = {block: one.statistics for block, one in self._blocks(sums).items()}
+        if any(one.effects is not None for one in blocks.values()):
+            return None
+        first = min((one.version for one in sums), default=1)
+        found = model_change(self._mechanism, blocks, first)
+        if found is None:
+            return None
+        return {"since": self._plans[max(found.block * _BLOCK, 1)][0], "told": found.told}
+
+    def _blocks(self, sums: Sequence[Sum]) -> dict[int, Decoded]:
+        """Return what each block of versions comes to; forget blocks before the first."""
+        found: dict[int, Decoded] = {}
         with self._lock:
             if sums:
                 oldest = sums[0].version // _BLOCK
@@ -99,10 +120,8 @@ class Decoder:
             for block, group in itertools.groupby(sums, key=lambda one: one.version // _BLOCK):
                 answered = [one for one in group if one.users]
                 if answered:
-                    decoded = self._of_block(block, answered)
-                    total = total + decoded.statistics
-                    digest.update(decoded.digest)
-        return total, digest.hexdigest()
+                    found[block] = self._of_block(block, answered)
+        return found
 
     def _of_block(self, block: int, answered: Sequence[Sum]) -> Decoded:
         # Every report adds to the users of its sum: as many users, the same tally.

@@ -55,6 +55,7 @@ def dashboard(service: Service, history: History) -> dict[str, Any]:
     )
     return numbers | {
         "users": sum(one.users for one in sums),
+        "model_change": service.decoder.change(sums),
         "certificate": certificate(service),
         "history": history.points(sums),
     }

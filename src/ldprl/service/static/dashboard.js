@@ -78,9 +78,11 @@ function stored({ report_window_hours: hours }) {
   );
 }
 
-function showCounts({ users, version, planned_at: from, next_plan_at: to, paused, contradictions, learning }) {
+function showCounts({ users, version, planned_at: from, next_plan_at: to, paused, contradictions, model_change: change, learning }) {
   say(byId("users"), count(users));
-  const wrong = contradictions.length > 0 && `Reports contradict what is stated: ${contradictions.join("; ")}`;
+  const wrong =
+    (contradictions.length > 0 && `Reports contradict what is stated: ${contradictions.join("; ")}`) ||
+    (change !== null && `Since about user ${count(change.since)} the world is another one: ${change.told.join("; ")}`);
   const nothing = users > 0 && !learning.significant && "nothing learnt yet: it may be noise alone";
   const state = paused ? "Paused: no reports are taken" : wrong || nothing || "each reported once";
   say(byId("paused"), state);
