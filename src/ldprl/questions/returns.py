@@ -73,27 +73,8 @@ class Return(ReturnBit):
         return np.repeat(first, states), np.tile(np.arange(states), parts)
 
     def law(self, mdp: TabularMDP, policy: Policy, step: int, where: Partition) -> FloatArray:
-        """Return P(bit), by following every (state, return so far) that is possible."""
-        states, totals = np.arange(mdp.shape.states), np.zeros(mdp.shape.states)
-        chances: FloatArray = mdp.initial
-        bits = mdp.reward_kind == "bernoulli"
-        for h in range(mdp.horizon):
-            rewards = mdp.step_rewards[h][states, policy[h, states]]
-            if bits:
-                chances = np.concatenate([chances * (1 - rewards), chances * rewards])
-                totals = np.concatenate([totals, totals + 1.0])
-                states = np.tile(states, 2)
-            else:
-                totals = totals + rewards
-            moves = mdp.step_transitions[h][states, policy[h, states]] * chances[:, None]
-            came, following = np.nonzero(moves)
-            pairs = np.stack([following, np.rint(totals[came] * 2**40)], axis=1)
-            unique, place = np.unique(pairs, axis=0, return_inverse=True)
-            if len(unique) > _MOST_RETURNS:
-                raise InputError("returns", len(unique), f"at most {_MOST_RETURNS} at a step")
-            weights = moves[came, following]
-            chances = np.bincount(place.ravel(), weights=weights).astype(np.float64)
-            states, totals = unique[:, 0].astype(np.int64), unique[:, 1] / 2**40
+        """Return P(bit) under the law of the return."""
+        totals, chances = return_law(mdp, policy)
         one = float(np.clip(chances @ self.share(totals), 0.0, 1.0))
         return np.array([[1 - one, one]])
 
@@ -119,3 +100,28 @@ class Return(ReturnBit):
         if result.low >= result.high:
             raise InputError("questions.high", result.high, f"a whole number above {result.low}")
         return result
+
+
+def return_law(mdp: TabularMDP, policy: Policy) -> tuple[FloatArray, FloatArray]:
+    """Return returns and their chances, by following every possible (state, return so far)."""
+    states, totals = np.arange(mdp.shape.states), np.zeros(mdp.shape.states)
+    chances: FloatArray = mdp.initial
+    bits = mdp.reward_kind == "bernoulli"
+    for h in range(mdp.horizon):
+        rewards = mdp.step_rewards[h][states, policy[h, states]]
+        if bits:
+            chances = np.concatenate([chances * (1 - rewards), chances * rewards])
+            totals = np.concatenate([totals, totals + 1.0])
+            states = np.tile(states, 2)
+        else:
+            totals = totals + rewards
+        moves = mdp.step_transitions[h][states, policy[h, states]] * chances[:, None]
+        came, following = np.nonzero(moves)
+        pairs = np.stack([following, np.rint(totals[came] * 2**40)], axis=1)
+        unique, place = np.unique(pairs, axis=0, return_inverse=True)
+        if len(unique) > _MOST_RETURNS:
+            raise InputError("returns", len(unique), f"at most {_MOST_RETURNS} at a step")
+        weights = moves[came, following]
+        chances = np.bincount(place.ravel(), weights=weights).astype(np.float64)
+        states, totals = unique[:, 0].astype(np.int64), unique[:, 1] / 2**40
+    return totals, chances

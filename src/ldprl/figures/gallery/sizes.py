@@ -21,11 +21,7 @@ _SHOWN = (
 
 def chosen(settings: Settings) -> Chosen:
     """Return the recommended learner, the paper's, and LDP-EVI without privacy."""
-    small = [
-        replace(problem, users=_USERS, runs=_RUNS)
-        for problem in problems()
-        if problem.title in _SHOWN
-    ]
+    small = [problem.reduced(_USERS, _RUNS) for problem in problems() if problem.title in _SHOWN]
     return [
         (problem.title, cell)
         for problem in small

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from ldprl.bounds.effects import effects_price
 from ldprl.catalogue import recommended
 from ldprl.figures.drawing import style
 from ldprl.figures.gallery import large, sizes
@@ -24,7 +26,7 @@ SMALL = Settings(episodes=300, runs=2)
 def table(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
     folder: Path = tmp_path_factory.mktemp("large")
     laboratory = Laboratory(SMALL, folder)
-    problem = Problem("a bandit", "bandit", lambda: bandit(0.9, 0.7))
+    problem = Problem("a bandit", lambda: [bandit(0.9, 0.7)] * 2, epsilons=(1.0, EPSILON))
     chosen = [("a bandit", cell) for cell in problem.cells(SMALL, everybody=False)]
     for _, cell in chosen:
         laboratory._store.save(cell, cell.compute())
@@ -34,11 +36,14 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
 def test_the_recommended_learner_comes_first_and_users_are_bounded() -> None:
     by_title = {problem.title: problem for problem in problems()}
     for title in ("bandit 0.9, 0.7", "Random 2×2×2", "Random 25×4×10", "Random 100×4×10"):
-        found = by_title[title].cells(Settings())
+        problem = by_title[title]
+        found = problem.cells(Settings())
         first, states = found[0], found[0].mdp.shape.states
-        assert (first.learner, first.epsilon) == (recommended(first.mdp.shape), EPSILON)
+        assert first.learner == recommended(first.mdp.shape)
         assert {cell.learner for cell in found} >= {first.learner, "ldp-obi", "ldp-evi"}
         assert ("dp-ucbvi" in {cell.learner for cell in found}) == (states <= 25)
+        private = {cell.epsilon for cell in found if cell.learner == first.learner} - {None}
+        assert private == {*problem.epsilons} >= {EPSILON}
         assert any(cell.epsilon is None for cell in found)
         assert all(cell.episodes <= 10**8 for cell in found)
         assert worth(first.mdp) > 0
@@ -56,13 +61,17 @@ def test_the_small_figure_has_some_of_the_problems_of_the_large_one() -> None:
 
 def test_the_table_is_that_of_the_runs(table: pa.Table) -> None:
     rows = table.to_pylist()
-    assert [(row["learner"], row["private"]) for row in rows] == [
-        ("ldp-returns", True),
-        ("ldp-obi", True),
-        ("ldp-evi", False),
+    assert [(row["learner"], row["epsilon"]) for row in rows] == [
+        ("ldp-returns", 1.0),
+        ("ldp-returns", EPSILON),
+        ("ldp-obi", 1.0),
+        ("ldp-obi", EPSILON),
+        ("ldp-evi", None),
     ]
     for row in rows:
         assert row["users"][-1] == 300
+        # Two worlds, one run each, which are the same here.
+        assert (row["worlds"], len(row["last"]), len(row["learned"])) == (2, 2, 2)
         assert row["regret"][-1] == pytest.approx(np.mean(row["last"]))
         spread = np.std(row["last"], ddof=1) / np.sqrt(2)
         assert row["regret_error"][-1] == pytest.approx(spread)
@@ -71,6 +80,9 @@ def test_the_table_is_that_of_the_runs(table: pa.Table) -> None:
         late = (row["regret"][-1] - half) / 150
         assert row["gained"][-1] == pytest.approx(1 - late / 0.1)
         assert all(share in (-1, 1) for share in np.round(row["learned"], 9))
+        price = effects_price(bandit(0.9, 0.7).mdp, row["epsilon"] or 1.0, 300)
+        expected = [asdict(price)] * 2 if row["learner"] == "ldp-returns" else []
+        assert row["prices"] == expected
 
 
 def test_findings_and_pictures_show_everybody(table: pa.Table) -> None:
@@ -78,9 +90,8 @@ def test_findings_and_pictures_show_everybody(table: pa.Table) -> None:
     (sentence,) = found.sentences
     assert sentence.startswith("a bandit: LDP-RETURNS closes")
     assert "LDP-EVI, no privacy" in sentence
-    (grid,) = found.grids
-    assert len(grid.rows) == 3
-    assert all(len(row) == len(grid.heads) for row in grid.rows)
+    assert [len(grid.rows) for grid in found.grids] == [5, 2]
+    assert all(len(row) == len(grid.heads) for grid in found.grids for row in grid.rows)
     with style():
         drawn = pictures(table)
     assert set(drawn) == {"", "regret"}

@@ -1,7 +1,7 @@
 """The figure of sizes: from a bandit to hundreds of states.
 
-It takes hours: a run of 10⁷ users with hundreds of states takes minutes. ``--episodes 1e5`` takes
-minutes altogether; the figure ``sizes`` has the small problems alone.
+It takes about half an hour of one core; ``--runs 1000`` gives the bandits 1,000 runs, and takes
+longer. The figure ``sizes`` has the small problems alone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ldprl.figures.gallery.large.compare import Chosen, figure_of
-from ldprl.figures.gallery.large.problems import problems
+from ldprl.figures.gallery.large.problems import EPSILON, problems
 from ldprl.figures.sentences import power
 from ldprl.figures.settings import Settings
 
@@ -22,10 +22,10 @@ def chosen(settings: Settings) -> Chosen:
 def lead(settings: Settings) -> str:
     """Return the introduction of the report."""
     return (
-        "How far learning comes, from a bandit to hundreds of states, at ε = 2: the learners that"
-        " we recommend, the same without privacy, the paper's and later ones; with at most"
-        f" {power(settings.episodes)} users a run and {settings.runs} runs, fewer where one takes"
-        " minutes."
+        "How far learning comes, from a bandit to hundreds of states: the learners that we"
+        f" recommend, the same without privacy, and the paper's and later ones at ε = {EPSILON:g};"
+        f" with at most {power(settings.episodes)} users a run and {settings.runs} runs, fewer"
+        " where one takes minutes."
     )
 
 

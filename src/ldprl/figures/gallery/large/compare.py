@@ -4,25 +4,52 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 
 import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
+from ldprl.bounds.effects import effects_price
 from ldprl.experiments.cells import Cell
 from ldprl.figures.curves import Row, where
 from ldprl.figures.drawing import FAINT, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
+from ldprl.figures.gallery.large.problems import EPSILON
 from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.names import LEARNERS
-from ldprl.figures.sentences import number, percent, power
+from ldprl.figures.sentences import listing, number, percent, power
 from ldprl.figures.settings import Settings
 from ldprl.shape import FloatArray, IntArray
 
 STUCK = 0.5
 """A run is stuck if its policy at the end closes less of the gap than this."""
-
+_HEADS = (
+    "problem",
+    "S×A×H",
+    "ε",
+    "learner",
+    "users",
+    "runs",
+    "regret",
+    "worst run",
+    "LDP-OBI's over it",
+    "share learnt",
+    "stuck",
+)
+_PRICED = "Return bits: regret beside what telling actions apart costs by formula"
+_PRICED_HEADS = (
+    "problem",
+    "ε",
+    "users",
+    "σ",
+    "telling apart",
+    "one action for all steps",
+    "together",
+    "measured",
+    "too close to tell",
+)
 
 Chosen = list[tuple[str, Cell]]
 """Cells, each with the title of its problem."""
@@ -42,29 +69,45 @@ def figure_of(title: str, question: str, chosen: Callable[[Settings], Chosen]) -
 
 
 def table_of(laboratory: Laboratory, chosen: Chosen) -> pa.Table:
-    """Return a row for each cell; curves are means over its runs."""
-    rows = []
+    """Return a row for each problem, learner and ε; curves are means over worlds and runs."""
+    together: dict[tuple[str, str, float | None], list[Cell]] = {}
     for title, cell in chosen:
-        found, shape = laboratory.about(cell)["learnt"], cell.mdp.shape
-        regret = laboratory.table([cell])["regret"].to_numpy().reshape(cell.runs, -1)
-        users = laboratory.table([cell])["episodes"].to_numpy()[: regret.shape[1]]
+        together.setdefault((title, cell.learner, cell.epsilon), []).append(cell)
+    return pa.Table.from_pylist(
+        [_row(laboratory, title, cells) for (title, _, _), cells in together.items()]
+    )
+
+
+def _row(laboratory: Laboratory, title: str, cells: list[Cell]) -> Row:
+    regrets, gained, learned, needed, prices = [], [], [], [], []
+    for cell in cells:
+        table, found = laboratory.table([cell]), laboratory.about(cell)["learnt"]
+        regret = table["regret"].to_numpy().reshape(cell.runs, -1)
+        users = table["episodes"].to_numpy()[: regret.shape[1]]
         gap = found["best_value"] - found["random_value"]
-        rows.append(
-            {
-                "problem": title,
-                "sizes": f"{shape.states}×{shape.actions}×{shape.horizon}",
-                "learner": cell.learner,
-                "private": cell.epsilon is not None,
-                "users": users.tolist(),
-                "regret": regret.mean(axis=0).tolist(),
-                "regret_error": _error(regret).tolist(),
-                "gained": (1 - _late_loss(users, regret) / gap).mean(axis=0).tolist(),
-                "last": regret[:, -1].tolist(),
-                "learned": found["learned"],
-                "users_needed": found["users_needed"],
-            }
-        )
-    return pa.Table.from_pylist(rows)
+        regrets.append(regret)
+        gained.append(1 - _late_loss(users, regret) / gap)
+        learned += found["learned"]
+        needed.append(found["users_needed"])
+        if cell.learner == "ldp-returns" and cell.epsilon is not None:
+            prices.append(effects_price(cell.mdp, cell.epsilon, cell.episodes))
+    first, all_runs = cells[0], np.concatenate(regrets)
+    shape = first.mdp.shape
+    return {
+        "problem": title,
+        "sizes": f"{shape.states}×{shape.actions}×{shape.horizon}",
+        "learner": first.learner,
+        "epsilon": first.epsilon,
+        "worlds": len(cells),
+        "users": users.tolist(),
+        "regret": all_runs.mean(axis=0).tolist(),
+        "regret_error": _error(all_runs).tolist(),
+        "gained": np.concatenate(gained).mean(axis=0).tolist(),
+        "last": all_runs[:, -1].tolist(),
+        "learned": learned,
+        "users_needed": max((one for one in needed if one), default=None),
+        "prices": [asdict(one) for one in prices],
+    }
 
 
 def _late_loss(users: IntArray, regret: FloatArray) -> FloatArray:
@@ -82,12 +125,13 @@ def _error(runs: FloatArray) -> FloatArray:
 
 
 def findings(table: pa.Table) -> Findings:
-    """Return a sentence for each problem, and the whole table."""
+    """Return a sentence for each problem, and what was reached beside what it costs by formula."""
     rows = table.to_pylist()
     sentences = [_sentence(where(rows, problem=title)) for title in _titles(rows)]
-    heads = ("problem", "S×A×H", "learner", "users", "runs", "regret", "worst", "learnt", "stuck")
-    grid = Grid("Regret and the share learnt", heads, [_line(row) for row in rows], folded=False)
-    return Findings(sentences, [grid])
+    lines = [_line(row, where(rows, problem=row["problem"])) for row in rows]
+    reached = Grid("Regret and the share learnt", _HEADS, lines, folded=False)
+    prices = [_priced(row) for row in rows if row["prices"]]
+    return Findings(sentences, [reached, Grid(_PRICED, _PRICED_HEADS, prices)])
 
 
 def _titles(rows: Sequence[Row]) -> list[str]:
@@ -95,33 +139,70 @@ def _titles(rows: Sequence[Row]) -> list[str]:
 
 
 def _name(row: Row) -> str:
-    return LEARNERS[row["learner"]][0] + ("" if row["private"] else ", no privacy")
+    return LEARNERS[row["learner"]][0] + ("" if row["epsilon"] else ", no privacy")
+
+
+def _ours(rows: list[Row]) -> tuple[list[Row], list[Row]]:
+    """Return the recommended learner, which comes first, at every ε, and the others at ε = 2."""
+    first = rows[0]["learner"]
+    ours = [row for row in rows if row["learner"] == first and row["epsilon"]]
+    others = [row for row in rows if row not in ours and row["epsilon"] in (EPSILON, None)]
+    return ours, others
 
 
 def _sentence(rows: list[Row]) -> str:
-    """Say what the recommended learner, which comes first, has reached, beside the others."""
-    first, *others = rows
-    users = power(first["users"][-1])
-    closed = f"closes {percent(float(np.mean(first['learned'])))} of the gap with {users} users"
-    if np.mean(first["learned"]) <= 0 and first["users_needed"]:
-        closed += f"; about {number(first['users_needed'])} are needed"
-    beside = ", ".join(f"{_name(row)} {percent(float(np.mean(row['learned'])))}" for row in others)
-    return f"{first['problem']}: {_name(first)} {closed}" + (f" ({beside})." if beside else ".")
+    """Say what the recommended learner has reached, beside the others."""
+    ours, others = _ours(rows)
+    reached = listing([f"{_share(row)} at ε = {row['epsilon']:g}" for row in ours])
+    users = power(ours[0]["users"][-1])
+    closed = f"{_name(ours[0])} closes {reached} of the gap with {users} users"
+    needed = ours[0]["users_needed"]
+    if np.mean(ours[0]["learned"]) <= 0 and needed:
+        closed += f"; about {number(needed)} are needed"
+    beside = listing([f"{_name(row)} {_share(row)}" for row in others])
+    found = f"{rows[0]['problem']}: {closed}"
+    return f"{found} (at ε = {EPSILON:g} {beside})." if beside else f"{found}."
 
 
-def _line(row: Row) -> tuple[str, ...]:
+def _share(row: Row) -> str:
+    return percent(float(np.mean(row["learned"])))
+
+
+def _line(row: Row, rows: list[Row]) -> tuple[str, ...]:
     learned, last = np.array(row["learned"]), np.array(row["last"])
     error = row["regret_error"][-1]
+    paper = where(rows, learner="ldp-obi", epsilon=row["epsilon"])
+    over = number(np.mean(paper[0]["last"]) / last.mean()) if paper and last.any() else ""
     return (
         row["problem"],
         row["sizes"],
+        f"{row['epsilon']:g}" if row["epsilon"] else "∞",
         _name(row),
         power(row["users"][-1]),
         str(len(last)),
         number(last.mean()) + (f" ± {number(error)}" if len(last) > 1 else ""),
         number(last.max()),
+        over,
         f"{percent(learned.mean())}, worst {percent(learned.min())}",
         percent(float((learned < STUCK).mean())),
+    )
+
+
+def _priced(row: Row) -> tuple[str, ...]:
+    def mean(part: str) -> float:
+        return float(np.mean([price[part] for price in row["prices"]]))
+
+    telling, sameness = mean("telling"), mean("sameness")
+    return (
+        row["problem"],
+        f"{row['epsilon']:g}",
+        power(row["users"][-1]),
+        number(mean("spread")),
+        number(telling),
+        number(sameness),
+        number(telling + sameness),
+        number(float(np.mean(row["last"]))),
+        percent(mean("undecided")),
     )
 
 
@@ -141,7 +222,7 @@ def _picture(rows: list[Row], *, gained: bool) -> Picture:
         panel.set_visible(False)
     for panel, title in zip(places, titles, strict=False):
         here = where(rows, problem=title)
-        ends = [_curve(panel, row, gained=gained) for row in here]
+        ends = [_curve(panel, row, gained=gained) for part in _ours(here) for row in part]
         log_axis(panel, "x", every=2)
         if gained:
             panel.set_ylim(-0.1, 1.05)
@@ -155,18 +236,21 @@ def _picture(rows: list[Row], *, gained: bool) -> Picture:
     for row in axes:
         row[0].set_ylabel("gained by the later half" if gained else "regret so far")
     what = "What users gain, from acting at random (0) to the best policy (1)"
-    headline(picture, f"{what if gained else 'Regret'}; ε = 2, dashed: no privacy")
+    how = f"ε = {EPSILON:g} unless stated, dashed: no privacy"
+    headline(picture, f"{what if gained else 'Regret'}; {how}")
     return picture
 
 
 def _curve(panel: Axes, row: Row, *, gained: bool) -> Label:
     users, values = np.array(row["users"]), np.array(row["gained" if gained else "regret"])
     shown = users >= min(100, users[-1] // 2)
-    title, colour = LEARNERS[row["learner"]]
-    colour = colour if row["private"] else QUIET
+    (title, colour), epsilon = LEARNERS[row["learner"]], row["epsilon"]
+    if epsilon is None:
+        title, colour = "no privacy", QUIET
+    elif epsilon != EPSILON:
+        title = f"ε = {epsilon:g}"
     panel.margins(x=0)
-    panel.plot(
-        users[shown], values[shown], color=colour, linestyle="-" if row["private"] else (0, (4, 2))
-    )
+    style = (0, (4, 2)) if epsilon is None else "-" if epsilon == EPSILON else (0, (1, 1))
+    panel.plot(users[shown], values[shown], color=colour, linestyle=style)
     end = float(np.clip(values[-1], -0.1, 1.05)) if gained else float(values[-1])
-    return Label(end, title if row["private"] else "no privacy", colour)
+    return Label(end, title, colour)

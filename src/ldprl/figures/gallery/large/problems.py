@@ -12,13 +12,14 @@ import numpy as np
 
 from ldprl.catalogue import recommended
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cells import NamedMDP, baseline, first_draw, private
+from ldprl.figures.cells import NamedMDP, baseline, draws, private
 from ldprl.figures.settings import Settings
 from ldprl.mdp.specification import mdp_from
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.structure import Structure
 
 EPSILON = 2.0
+"""At this ε all learners are compared; the recommended one and LDP-OBI also have others."""
 REPLAN = "growth:0.05"
 OURS = {"ldp-returns": "return-bits", "ldp-evi": "subset-selection", "ldp-ts": "subset-selection"}
 RIVALS = ("ldp-obi", "private-ucb-vi", "dp-ucbvi")
@@ -29,75 +30,115 @@ plan for a model takes seconds."""
 
 @dataclass(frozen=True)
 class Problem:
-    """An MDP with the most users and runs that it is simulated with."""
+    """Worlds of one kind, with the most users and runs that each of them is simulated with.
+
+    Attributes
+    ----------
+    title
+        What table and pictures call it.
+    worlds
+        Builds them: one, or several draws.
+    users, runs
+        At most so many; ``runs`` are those of each world.
+    epsilons
+        The ε of the recommended learner.
+    """
 
     title: str
-    name: str
-    build: Callable[[], TabularMDP]
+    worlds: Callable[[], list[NamedMDP]]
     users: int = 10**8
-    runs: int = 10
+    runs: int = 1
+    epsilons: tuple[float, ...] = (EPSILON,)
 
     def cells(self, settings: Settings, *, everybody: bool = True) -> list[Cell]:
         """Return the cells of those who learn here, the recommended learner first."""
-        at = NamedMDP(self.name, self.build())
-        states, first = at.mdp.shape.states, recommended(at.mdp.shape)
-        names = [first]
-        if everybody and states <= FEW:
-            names += [name for name in (*OURS, *RIVALS) if name != first]
-        elif states <= SOME:
-            names += RIVALS[:1]
-        found = [
-            private(settings, at, name, OURS.get(name, "laplace"), EPSILON, "sound")
-            for name in names
-        ]
-        if states <= SOME:
-            found.append(baseline(settings, at, "ldp-evi", "sound"))
+        found = [cell for at in self.worlds() for cell in self._cells_in(settings, at, everybody)]
         runs, users = min(self.runs, settings.runs), min(self.users, settings.episodes)
         return [replace(cell, episodes=users, runs=runs, replan=REPLAN) for cell in found]
 
+    def reduced(self, users: int, runs: int) -> Problem:
+        """Return the first world alone, at ε = 2."""
+        return replace(
+            self,
+            worlds=lambda: self.worlds()[:1],
+            users=users,
+            runs=runs,
+            epsilons=(EPSILON,),
+        )
 
-def bandit(*means: float) -> TabularMDP:
+    def _cells_in(self, settings: Settings, at: NamedMDP, everybody: bool) -> list[Cell]:
+        states, first = at.mdp.shape.states, recommended(at.mdp.shape)
+        players = [(first, epsilon) for epsilon in self.epsilons]
+        if states <= SOME:
+            players += [(RIVALS[0], epsilon) for epsilon in self.epsilons]
+        if everybody and states <= FEW:
+            players += [(name, EPSILON) for name in (*OURS, *RIVALS[1:]) if name != first]
+        found = [
+            private(settings, at, name, OURS.get(name, "laplace"), epsilon, "sound")
+            for name, epsilon in players
+        ]
+        if states <= SOME:
+            found.append(baseline(settings, at, "ldp-evi", "sound"))
+        return found
+
+
+def bandit(*means: float) -> NamedMDP:
     """Return one state in which action a pays 1 with probability ``means[a]``."""
-    return TabularMDP(np.ones((1, len(means), 1)), np.array([means]), 1, reward_kind="bernoulli")
+    rewards = np.array([means])
+    mdp = TabularMDP(np.ones((1, len(means), 1)), rewards, 1, reward_kind="bernoulli")
+    return NamedMDP(f"bandit {', '.join(map(str, means))}", mdp)
 
 
-def _named(title: str, name: str, users: int = 10**8, runs: int = 10) -> Problem:
-    return Problem(title, name, lambda: mdp_from(name), users, runs)
+def _bandit(*means: float) -> Problem:
+    at = bandit(*means)
+    return Problem(at.name, lambda: [at], 10**6, 1000, (1.0, EPSILON))
+
+
+def _named(title: str, *names: str, users: int = 10**7, runs: int = 1) -> Problem:
+    return Problem(title, lambda: [NamedMDP(name, mdp_from(name)) for name in names], users, runs)
+
+
+def _drawn(states: int, actions: int, horizon: int, count: int, users: int) -> Problem:
+    names = [f"random:{states},{actions},{horizon},{seed}" for seed in range(count)]
+    return _named(f"Random {states}×{actions}×{horizon}", *names, users=users)
 
 
 def problems() -> list[Problem]:
     """Return all problems whose packages are installed, the smallest first."""
+    small = Problem("Random 2×2×2", lambda: [at for at, _ in zip(draws(), range(10), strict=False)])
     found = [
-        Problem("bandit 0.9, 0.7", "bandit 0.9, 0.7", lambda: bandit(0.9, 0.7), 10**6, 100),
-        Problem("bandit 0.5, 0.4", "bandit 0.5, 0.4", lambda: bandit(0.5, 0.4), 10**6, 100),
-        _named("Random 2×2×2", first_draw().name),
-        _named("RiverSwim", "riverswim:6,20"),
-        _named("Random 10×3×5", "random:10,3,5,0"),
-        _named("Random 25×4×10", "random:25,4,10,0", 10**7),
-        _named("grid 5×5", "grid:5,5,10", 10**7),
-        _named("grid 7×7", "grid:7,7,14", 10**7),
-        _named("grid 10×10", "grid:10,10,20", 10**7, 3),
-        _named("Random 100×4×10", "random:100,4,10,0", 10**7, 3),
-        _named("Random 400×4×10", "random:400,4,10,0", 10**7, 3),
+        _bandit(0.9, 0.7),
+        _bandit(0.5, 0.4),
+        replace(small, epsilons=(0.2, EPSILON, 20.0)),
+        _named("RiverSwim", "riverswim:6,20", runs=10),
+        _drawn(10, 3, 5, 10, 10**7),
+        _drawn(25, 4, 10, 5, 10**8),
+        _named("grid 5×5", "grid:5,5,10", runs=5),
+        _named("grid 7×7", "grid:7,7,14", users=10**8, runs=3),
+        _named("grid 10×10", "grid:10,10,20", runs=3),
+        _drawn(100, 4, 10, 3, 10**7),
+        _drawn(400, 4, 10, 1, 10**7),
     ]
     if find_spec("gymnasium"):
+        lake = _named("FrozenLake", "gym:FrozenLake-v1,10", users=10**8, runs=2)
         found += [
-            _named("FrozenLake", "gym:FrozenLake-v1,10", 10**7),
-            _named("CliffWalking", "gym:CliffWalking-v1,30", 10**7, 3),
-            _named("Taxi", "gym:Taxi-v3,50" if not _has("Taxi-v4") else "gym:Taxi-v4,50", 10**7, 3),
+            replace(lake, epsilons=(1.0, EPSILON, 4.0)),
+            _named("CliffWalking", "gym:CliffWalking-v1,30", users=10**8, runs=2),
+            _named("Taxi", f"gym:{_newest('Taxi')},50", users=10**8),
         ]
     if find_spec("icu_sepsis"):
         found += [
-            Problem("ICU-Sepsis", "icu-sepsis", icu_sepsis, 10**7, 3),
-            Problem("ICU-Sepsis, admissible actions", "icu-sepsis, known", _icu_known, 10**7, 3),
+            Problem("ICU-Sepsis", lambda: [_icu()], epsilons=(1.0, 4.0)),
+            Problem("ICU-Sepsis, admissible", lambda: [_icu_known()], epsilons=(1.0, 4.0)),
         ]
     return found
 
 
-def _has(name: str) -> bool:
+def _newest(name: str) -> str:
+    """Return the newest version of an environment that the installed Gymnasium has."""
     import gymnasium
 
-    return name in gymnasium.registry
+    return max(one for one in gymnasium.registry if one.startswith(f"{name}-v"))
 
 
 def icu_sepsis() -> TabularMDP:
@@ -116,7 +157,11 @@ def icu_sepsis() -> TabularMDP:
     return TabularMDP(moves / moves.sum(-1, keepdims=True), rewards, 21, start / start.sum())
 
 
-def _icu_known() -> TabularMDP:
+def _icu() -> NamedMDP:
+    return NamedMDP("icu-sepsis", icu_sepsis())
+
+
+def _icu_known() -> NamedMDP:
     """Return the same with its admissible actions: the others are all one mean of these."""
     mdp = icu_sepsis()
     listed = []
@@ -126,4 +171,4 @@ def _icu_known() -> TabularMDP:
         different = [kinds.index(kind) for kind in dict.fromkeys(kinds) if kind != common]
         listed.append(different if different and times > 1 else sorted(map(kinds.index, {*kinds})))
     known = Structure.from_document({"admissible": listed}, mdp.shape)
-    return replace(mdp, structure=known)
+    return NamedMDP("icu-sepsis, known", replace(mdp, structure=known))
