@@ -15,11 +15,12 @@ import numpy as np
 
 from ldprl.catalogue import LEARNERS, recommended
 from ldprl.learning.planning import plan
-from ldprl.mdp.evaluation import optimum, policy_values, random_value
+from ldprl.mdp.evaluation import optimum, policy_values, random_value, worth
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.subset import subset_oracle
 from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.statistics import THRESHOLDS
+from ldprl.structure import Structure
 
 TARGET = 0.5
 """The share of the gap that is to be closed."""
@@ -46,6 +47,18 @@ def users_needed(mdp: TabularMDP, epsilon: float) -> float:
 
     Infinite where 10¹⁵ are too few.
     """
+    closed = share_by_users(mdp, epsilon)
+    if worth(mdp) <= 1e-12 * mdp.horizon or closed(MOST) < TARGET:
+        return math.inf
+    low, high = 0.0, math.log(MOST)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if closed(math.exp(middle)) >= TARGET else (middle, high)
+    return math.exp(high)
+
+
+def share_by_users(mdp: TabularMDP, epsilon: float) -> Callable[[float], float]:
+    """Return which share of the gap so many users close, on average over estimates."""
     best, at_random = float(mdp.initial @ optimum(mdp).values[0]), random_value(mdp)
     kind = LEARNERS.find(recommended(mdp.shape))
     greedy = {"effects": _from_effects, "model": _from_models}[kind.reads](mdp, epsilon)
@@ -54,13 +67,7 @@ def users_needed(mdp: TabularMDP, epsilon: float) -> float:
         values = [mdp.initial @ policy_values(mdp, policy)[0] for policy in greedy(users)]
         return (float(np.mean(values)) - at_random) / (best - at_random)
 
-    if best - at_random <= 1e-12 * mdp.horizon or closed(MOST) < TARGET:
-        return math.inf
-    low, high = 0.0, math.log(MOST)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if closed(math.exp(middle)) >= TARGET else (middle, high)
-    return math.exp(high)
+    return closed
 
 
 def nothing_learnt(shape: Shape, epsilon: float, users: int, needed: float) -> str:
@@ -93,35 +100,41 @@ def _from_effects(mdp: TabularMDP, epsilon: float) -> Greedy:
     """Return how bits of the return under uniformly random tables lead to a table.
 
     The effect of an action, Σ_h P(s_h = s)·(Q_h(s, a) − V_h(s)) with all else at random, is known
-    up to a variance of L²(e^ε/(e^ε − 1)² + ¼)·A/n, with L the range of the returns.
+    up to a variance of L²(e^ε/(e^ε − 1)² + ¼)·A/n, with L the range of the returns and A the number
+    of admissible actions.
     """
-    effects, deviation = _random_effects(mdp)
+    choices = (mdp.structure or Structure(mdp.shape)).choices
+    effects, deviation = _random_effects(mdp, choices / choices.sum(axis=1, keepdims=True))
     width = min(max(_RANGE * deviation, _LEAST_RANGE * mdp.horizon), _largest_spread(mdp))
     noise = 1 / (math.expm1(epsilon) * -math.expm1(-epsilon))
-    error = width * math.sqrt((noise + 0.25) * mdp.shape.actions)
+    error = width * np.sqrt((noise + 0.25) * choices.sum(axis=1, keepdims=True))
     normal = np.random.default_rng(0).standard_normal((_DRAWS, *effects.shape))
 
     def greedy(users: float) -> Iterator[Policy]:
         for drawn in normal:
-            lead = (effects + error / math.sqrt(users) * drawn).argmax(axis=1)
+            estimates = effects + error / math.sqrt(users) * drawn
+            lead = np.where(choices, estimates, -np.inf).argmax(axis=1)
             yield np.tile(lead, (mdp.horizon, 1))
 
     return greedy
 
 
-def _random_effects(mdp: TabularMDP) -> tuple[FloatArray, float]:
-    """Return the effects of actions, of shape (S, A), and the standard deviation of the return."""
+def _random_effects(mdp: TabularMDP, law: FloatArray) -> tuple[FloatArray, float]:
+    """Return the effects of actions, of shape (S, A), and the standard deviation of the return.
+
+    ``law`` has the chances of actions, of shape (S, A).
+    """
     value, second = np.zeros(mdp.shape.states), np.zeros(mdp.shape.states)
     reached = [mdp.initial]
     for moves in mdp.step_transitions[:-1]:
-        reached.append(np.einsum("s,sat->t", reached[-1], moves) / mdp.shape.actions)
+        reached.append(np.einsum("s,sa,sat->t", reached[-1], law, moves, optimize=True))
     effects = np.zeros((mdp.shape.states, mdp.shape.actions))
     for step in reversed(range(mdp.horizon)):
         rewards, moves = mdp.step_rewards[step], mdp.step_transitions[step]
         after = moves @ value
         squares = rewards if mdp.reward_kind == "bernoulli" else rewards**2
-        second = (squares + 2 * rewards * after + moves @ second).mean(axis=1)
-        value = (rewards + after).mean(axis=1)
+        second = ((squares + 2 * rewards * after + moves @ second) * law).sum(axis=1)
+        value = ((rewards + after) * law).sum(axis=1)
         effects += reached[step][:, None] * (rewards + after - value[:, None])
     variance = float(mdp.initial @ second) - float(mdp.initial @ value) ** 2
     return effects, math.sqrt(max(variance, 0.0))

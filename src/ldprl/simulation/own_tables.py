@@ -15,22 +15,23 @@ import numpy as np
 from ldprl.errors import InputError
 from ldprl.mdp.evaluation import optimum
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.shape import FloatArray, IntArray
+from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.tables import WHOLE, TableLaw
+
+_CELL = np.dtype([("reward", "f8"), ("gap", "f8"), ("first", "i4"), ("size", "i4")])
+"""Of (h, s, a): mean reward, V*_h(s) − Q*_h(s, a), and where its row of moves lies."""
+_MOVE = np.dtype([("keep", "f8"), ("own", "i4"), ("other", "i4")])
+"""An entry of an alias table. A step reads one cell and one move: with hundreds of states the time
+goes into reading what is not in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class _World:
-    """An MDP as the loop reads it: alias tables of all rows, what is earned and what is lost."""
+    """An MDP as the loop reads it: the cumulated start law, cells, and the rows of their moves."""
 
     start: FloatArray
-    row: IntArray
-    first: IntArray
-    keep: FloatArray
-    own: IntArray
-    other: IntArray
-    rewards: FloatArray
-    gaps: FloatArray
+    cells: Array
+    moves: Array
 
 
 def live(
@@ -56,13 +57,8 @@ def live(
         users,
         rng,
         world.start,
-        world.row,
-        world.first,
-        world.keep,
-        world.own,
-        world.other,
-        world.rewards,
-        world.gaps,
+        world.cells,
+        world.moves,
         mdp.reward_kind == "bernoulli",
         law.part_of_step * shape.states,
         order,
@@ -96,28 +92,21 @@ def _world(mdp: TabularMDP) -> _World:
     steps = shape.models if shape.step_dependent else 1
     rows = np.asarray(mdp.step_transitions)[:steps].reshape(-1, shape.states)
     distinct, row = np.unique(rows, axis=0, return_inverse=True)
-    first, keep, own, other = [0], [], [], []
-    for law in distinct:
+    sizes = np.count_nonzero(distinct, axis=1)
+    ends = np.cumsum(sizes)
+    moves = np.empty(ends[-1], dtype=_MOVE)
+    for law, size, end in zip(distinct, sizes.tolist(), ends.tolist(), strict=True):
         support = np.flatnonzero(law)
         chance, alias = _alias(law[support] / law[support].sum())
-        keep.append(chance)
-        own.append(support)
-        other.append(support[alias])
-        first.append(first[-1] + len(support))
+        place = moves[end - size : end]
+        place["keep"], place["own"], place["other"] = chance, support, support[alias]
+    row = row.reshape(steps, shape.states, shape.actions)
     best = optimum(mdp)
-    return _World(
-        start=np.cumsum(mdp.initial) / mdp.initial.sum(),
-        row=np.broadcast_to(
-            row.reshape(steps, shape.states, shape.actions),
-            (shape.horizon, shape.states, shape.actions),
-        ),
-        first=np.array(first),
-        keep=np.concatenate(keep),
-        own=np.concatenate(own),
-        other=np.concatenate(other),
-        rewards=np.ascontiguousarray(mdp.step_rewards),
-        gaps=best.values[:-1, :, None] - best.action_values,
-    )
+    cells = np.empty((shape.horizon, shape.states, shape.actions), dtype=_CELL)
+    cells["reward"] = mdp.step_rewards
+    cells["gap"] = best.values[:-1, :, None] - best.action_values
+    cells["first"], cells["size"] = (ends - sizes)[row], sizes[row]
+    return _World(np.cumsum(mdp.initial) / mdp.initial.sum(), cells, moves)
 
 
 def _alias(law: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -140,13 +129,8 @@ def _live(
     users: int,
     rng: np.random.Generator,
     start: FloatArray,
-    row: IntArray,
-    first: IntArray,
-    keep: FloatArray,
-    own: IntArray,
-    other: IntArray,
-    rewards: FloatArray,
-    gaps: FloatArray,
+    cells: Array,
+    moves: Array,
     bits: bool,
     first_cell: IntArray,
     order: IntArray,
@@ -157,7 +141,7 @@ def _live(
     answers: IntArray,
 ) -> tuple[IntArray, float]:
     """Let users live one after the other; add what they report to ``answers``."""
-    horizon, states, actions = rewards.shape
+    horizon, states, actions = cells.shape
     stamp = np.full(len(order), -1, np.int64)
     act = np.zeros(len(order), np.int64)
     seen = np.zeros(horizon, np.int64)
@@ -170,30 +154,27 @@ def _live(
         total = 0.0
         visited = 0
         for h in range(horizon):
-            cell = first_cell[h] + state
-            if stamp[cell] != user:
+            place = first_cell[h] + state
+            if stamp[place] != user:
                 # Draw the table's action on the first visit; likely ones are looked at first.
                 u = rng.random()
                 rank = 0
-                while rank < actions - 1 and u >= cumulated[cell, rank]:
+                while rank < actions - 1 and u >= cumulated[place, rank]:
                     rank += 1
-                act[cell] = order[cell, rank]
-                stamp[cell] = user
-                seen[visited] = cell
+                act[place] = order[place, rank]
+                stamp[place] = user
+                seen[visited] = place
                 visited += 1
-            action = act[cell]
-            reward = rewards[h, state, action]
+            cell = cells[h, state, act[place]]
             if not bits:
-                total += reward
-            elif rng.random() < reward:
+                total += cell.reward
+            elif rng.random() < cell.reward:
                 total += 1.0
-            lost += gaps[h, state, action]
-            law = row[h, state, action]
-            size = first[law + 1] - first[law]
-            u = rng.random() * size if size > 1 else 0.0
-            i = min(int(u), size - 1)
-            place = first[law] + i
-            state = own[place] if u - i < keep[place] else other[place]
+            lost += cell.gap
+            u = rng.random() * cell.size if cell.size > 1 else 0.0
+            i = min(int(u), cell.size - 1)
+            move = moves[cell.first + i]
+            state = move.own if u - i < move.keep else move.other
         above = rng.random() * (high - low) < total - low
         bit = int(above != (rng.random() < flip))
         told[bit] += 1

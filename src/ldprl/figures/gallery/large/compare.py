@@ -22,6 +22,7 @@ from ldprl.figures.names import LEARNERS
 from ldprl.figures.sentences import listing, number, percent, power
 from ldprl.figures.settings import Settings
 from ldprl.shape import FloatArray, IntArray
+from ldprl.simulation.needed import share_by_users
 
 STUCK = 0.5
 """A run is stuck if its policy at the end closes less of the gap than this."""
@@ -38,7 +39,7 @@ _HEADS = (
     "share learnt",
     "stuck",
 )
-_PRICED = "Return bits: regret beside what telling actions apart costs by formula"
+_PRICED = "Return bits: what was measured beside what formulas say"
 _PRICED_HEADS = (
     "problem",
     "ε",
@@ -49,6 +50,8 @@ _PRICED_HEADS = (
     "together",
     "measured",
     "too close to tell",
+    "share learnt by formula",
+    "measured",
 )
 
 Chosen = list[tuple[str, Cell]]
@@ -79,7 +82,7 @@ def table_of(laboratory: Laboratory, chosen: Chosen) -> pa.Table:
 
 
 def _row(laboratory: Laboratory, title: str, cells: list[Cell]) -> Row:
-    regrets, gained, learned, needed, prices = [], [], [], [], []
+    regrets, gained, learned, needed, prices, shares = [], [], [], [], [], []
     for cell in cells:
         table, found = laboratory.table([cell]), laboratory.about(cell)["learnt"]
         regret = table["regret"].to_numpy().reshape(cell.runs, -1)
@@ -91,6 +94,7 @@ def _row(laboratory: Laboratory, title: str, cells: list[Cell]) -> Row:
         needed.append(found["users_needed"])
         if cell.learner == "ldp-returns" and cell.epsilon is not None:
             prices.append(effects_price(cell.mdp, cell.epsilon, cell.episodes))
+            shares.append(share_by_users(cell.mdp, cell.epsilon)(cell.episodes))
     first, all_runs = cells[0], np.concatenate(regrets)
     shape = first.mdp.shape
     return {
@@ -107,6 +111,7 @@ def _row(laboratory: Laboratory, title: str, cells: list[Cell]) -> Row:
         "learned": learned,
         "users_needed": max((one for one in needed if one), default=None),
         "prices": [asdict(one) for one in prices],
+        "shares": shares,
     }
 
 
@@ -203,6 +208,8 @@ def _priced(row: Row) -> tuple[str, ...]:
         number(telling + sameness),
         number(float(np.mean(row["last"]))),
         percent(mean("undecided")),
+        percent(float(np.mean(row["shares"]))),
+        _share(row),
     )
 
 
