@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,14 @@ from ldprl.catalogue import LEARNERS, build, recommended
 from ldprl.mdp import TabularMDP, mdp_from
 from ldprl.simulation.engine import simulate
 from ldprl.simulation.learnt import learnt
-from ldprl.simulation.needed import TARGET, nothing_learnt, rounded, users_needed
+from ldprl.simulation.needed import (
+    TARGET,
+    nothing_learnt,
+    rounded,
+    share_by_users,
+    users_needed,
+)
+from ldprl.structure import Structure
 
 BANDIT = TabularMDP(np.ones((1, 10, 1)), [[0.1] * 9 + [0.2]], 1, reward_kind="bernoulli")  # type: ignore[arg-type]
 
@@ -53,6 +61,17 @@ def test_less_privacy_needs_fewer_users() -> None:
         assert levels == sorted(levels, reverse=True)
         # Noise of a bit is e^ε/(e^ε − 1)² + ¼, and more than that of subset selection.
         assert levels[0] / levels[2] > 4
+
+
+def test_more_users_close_more_and_admissible_actions_need_fewer() -> None:
+    closed = share_by_users(BANDIT, 1.0)
+    shares = [closed(users) for users in (1e2, 1e4, 1e6)]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1)
+    known = Structure.from_document({"admissible": [[0, 9]]}, BANDIT.shape)
+    fewer = users_needed(replace(BANDIT, structure=known), 1.0)
+    # Each of two actions is tried by five times as many as each of ten.
+    assert fewer < users_needed(BANDIT, 1.0) / 3
 
 
 def test_where_all_policies_are_equal_no_number_is_enough() -> None:
