@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from ldprl.learning import preferences
 from ldprl.learning.preferences import Belief, believe
 from ldprl.shape import FloatArray, Shape
 from ldprl.structure import Structure
@@ -32,6 +33,23 @@ def test_odds_are_expected_gain_over_expected_loss(lead: float) -> None:
     assert odds[0, 1] == pytest.approx(gain / loss, rel=0.02)
     assert odds[0, 0] == 1
     assert belief.lead.tolist() == ([0, 1] if lead else [0, 0]) * 20
+
+
+def test_a_cell_with_large_effects_is_decided_before_those_with_small_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Noise in 100 cells, and in the first an effect of six standard deviations.
+    noise = np.random.default_rng(0).normal(scale=math.sqrt(25.0), size=(100, 1))
+    noise[0] = 6 * math.sqrt(25.0)
+    scores, information = np.hstack([noise, -noise]), _information(100.0, 100)
+    known = Structure(Shape(100, 2, 1))
+    own = believe(scores, information, known).odds()[:, 1]
+    monkeypatch.setattr(preferences, "_OWN", 1e12)
+    common = believe(scores, information, known).odds()[:, 1]
+    assert own[0] < common[0] / 3
+    # Where there is no more than noise, hardly anything changes: no action is given up for it.
+    trailing = np.flatnonzero(noise[1:, 0] > 0) + 1
+    assert np.all(own[trailing] > common[trailing] - 0.1)
 
 
 def test_nothing_known_is_nothing_preferred() -> None:

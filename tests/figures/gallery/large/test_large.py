@@ -41,13 +41,13 @@ def test_the_recommended_learner_comes_first_and_users_are_bounded() -> None:
         first, states = found[0], found[0].mdp.shape.states
         assert first.learner == recommended(first.mdp.shape)
         assert {cell.learner for cell in found} >= {first.learner, "ldp-obi", "ldp-evi"}
-        assert ("dp-ucbvi" in {cell.learner for cell in found}) == (states <= 25)
+        assert ("dp-ucbvi" in {cell.learner for cell in found}) == (states <= 10)
         private = {cell.epsilon for cell in found if cell.learner == first.learner} - {None}
         assert private == {*problem.epsilons} >= {EPSILON}
         assert any(cell.epsilon is None for cell in found)
         assert all(cell.episodes <= 10**8 for cell in found)
         assert worth(first.mdp) > 0
-    assert [cell.runs for cell in by_title["grid 5×5"].cells(SMALL)] == [2] * 7
+    assert [cell.runs for cell in by_title["grid 5×5"].cells(SMALL)] == [2] * 3
 
 
 def test_the_small_figure_has_some_of_the_problems_of_the_large_one() -> None:

@@ -23,8 +23,8 @@ EPSILON = 2.0
 REPLAN = "growth:0.05"
 OURS = {"ldp-returns": "return-bits", "ldp-evi": "subset-selection", "ldp-ts": "subset-selection"}
 RIVALS = ("ldp-obi", "private-ucb-vi", "dp-ucbvi")
-FEW, SOME = 25, 100
-"""Up to FEW states all play; up to SOME one rival does, and LDP-EVI without privacy. With more, a
+FEW, SOME = 10, 100
+"""Up to FEW states all play; up to SOME LDP-OBI does, and LDP-EVI without privacy. With more, a
 plan for a model takes seconds."""
 
 
@@ -123,12 +123,12 @@ def problems() -> list[Problem]:
         lake = _named("FrozenLake", "gym:FrozenLake-v1,10", users=10**8, runs=2)
         found += [
             replace(lake, epsilons=(1.0, EPSILON, 4.0)),
-            _named("CliffWalking", "gym:CliffWalking-v1,30", users=10**8, runs=2),
+            _named("CliffWalking", "gym:CliffWalking-v1,30", users=10**8),
             _named("Taxi", f"gym:{_newest('Taxi')},50", users=10**8),
         ]
     if find_spec("icu_sepsis"):
         found += [
-            Problem("ICU-Sepsis", lambda: [_icu()], epsilons=(1.0, 4.0)),
+            Problem("ICU-Sepsis", lambda: [_icu()], 10**7, epsilons=(1.0, 4.0)),
             Problem("ICU-Sepsis, admissible", lambda: [_icu_known()], epsilons=(1.0, 4.0)),
         ]
     return found
