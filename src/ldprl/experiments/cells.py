@@ -12,6 +12,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 import ldprl
 from ldprl.catalogue import build
 from ldprl.experiments.schema import Experiment
@@ -113,7 +115,7 @@ def cells_of(experiment: Experiment, folder: Path) -> list[Cell]:
     cells = []
     for environment in experiment.environments:
         mdp = mdp_from(_located(environment, folder))
-        world = digest(mdp.to_json())
+        world = digest_of(mdp)
         for learner, mechanism, constants, epsilon in _combinations(experiment):
             for seed in experiment.seeds:
                 cell = Cell(
@@ -141,6 +143,16 @@ def digest(value: Any) -> str:
     """Return a digest of a value that JSON can represent."""
     text = json.dumps(value, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def digest_of(mdp: TabularMDP) -> str:
+    """Return a digest of an MDP and what is publicly known of it, from the bytes of its arrays."""
+    known = None if mdp.structure is None else mdp.structure.document()
+    found = hashlib.sha256(json.dumps([mdp.horizon, mdp.reward_kind, known]).encode())
+    for array in (mdp.transitions, mdp.rewards, mdp.initial):
+        found.update(str(array.shape).encode())
+        found.update(np.ascontiguousarray(array, dtype=np.float64))
+    return found.hexdigest()[:32]
 
 
 def _combinations(experiment: Experiment) -> Iterator[tuple[str, str, str, float | None]]:

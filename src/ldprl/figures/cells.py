@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ldprl.experiments.cells import Cell, digest
+from ldprl.experiments.cells import Cell, digest_of
 from ldprl.figures.settings import ALPHA, DELTA, FAILURE_PROBABILITY, GROWTH, Settings
 from ldprl.mdp import TabularMDP, optimum, random_mdp
 from ldprl.mechanisms.mechanism import Constants
@@ -96,6 +96,6 @@ def _cell(
         replan=f"growth:{GROWTH:g}",
         failure_probability=FAILURE_PROBABILITY,
         alpha=ALPHA,
-        world=digest(at.mdp.to_json()),
+        world=digest_of(at.mdp),
         mdp=at.mdp,
     )

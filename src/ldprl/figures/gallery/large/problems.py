@@ -27,6 +27,9 @@ FEW, SOME = 10, 100
 """Up to FEW states all play; up to SOME LDP-OBI does, and LDP-EVI without privacy. With more, a
 plan for a model takes seconds."""
 
+_USERS = 10**7
+"""Of most problems: a run then takes seconds, or minutes with hundreds of states."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -46,7 +49,7 @@ class Problem:
 
     title: str
     worlds: Callable[[], list[NamedMDP]]
-    users: int = 10**8
+    users: int = _USERS
     runs: int = 1
     epsilons: tuple[float, ...] = (EPSILON,)
 
@@ -94,41 +97,43 @@ def _bandit(*means: float) -> Problem:
     return Problem(at.name, lambda: [at], 10**6, 1000, (1.0, EPSILON))
 
 
-def _named(title: str, *names: str, users: int = 10**7, runs: int = 1) -> Problem:
+def _named(title: str, *names: str, users: int = _USERS, runs: int = 1) -> Problem:
     return Problem(title, lambda: [NamedMDP(name, mdp_from(name)) for name in names], users, runs)
 
 
-def _drawn(states: int, actions: int, horizon: int, count: int, users: int) -> Problem:
+def _drawn(states: int, actions: int, horizon: int, count: int, users: int = _USERS) -> Problem:
     names = [f"random:{states},{actions},{horizon},{seed}" for seed in range(count)]
     return _named(f"Random {states}×{actions}×{horizon}", *names, users=users)
 
 
 def problems() -> list[Problem]:
     """Return all problems whose packages are installed, the smallest first."""
-    small = Problem("Random 2×2×2", lambda: [at for at, _ in zip(draws(), range(10), strict=False)])
+    small = Problem(
+        "Random 2×2×2", lambda: [at for at, _ in zip(draws(), range(10), strict=False)], 10**8
+    )
     found = [
         _bandit(0.9, 0.7),
         _bandit(0.5, 0.4),
         replace(small, epsilons=(0.2, EPSILON, 20.0)),
-        _named("RiverSwim", "riverswim:6,20", runs=10),
-        _drawn(10, 3, 5, 10, 10**7),
-        _drawn(25, 4, 10, 5, 10**8),
+        _named("RiverSwim", "riverswim:6,20", runs=5),
+        _drawn(10, 3, 5, 5),
+        _drawn(25, 4, 10, 5, users=10**8),
         _named("grid 5×5", "grid:5,5,10", runs=5),
-        _named("grid 7×7", "grid:7,7,14", users=10**8, runs=3),
+        _named("grid 7×7", "grid:7,7,14", runs=3),
         _named("grid 10×10", "grid:10,10,20", runs=3),
-        _drawn(100, 4, 10, 3, 10**7),
-        _drawn(400, 4, 10, 1, 10**7),
+        _drawn(100, 4, 10, 3),
+        _drawn(400, 4, 10, 1),
     ]
     if find_spec("gymnasium"):
-        lake = _named("FrozenLake", "gym:FrozenLake-v1,10", users=10**8, runs=2)
+        lake = _named("FrozenLake", "gym:FrozenLake-v1,10", users=10**8)
         found += [
             replace(lake, epsilons=(1.0, EPSILON, 4.0)),
-            _named("CliffWalking", "gym:CliffWalking-v1,30", users=10**8),
-            _named("Taxi", f"gym:{_newest('Taxi')},50", users=10**8),
+            _named("CliffWalking", "gym:CliffWalking-v1,30", runs=2),
+            _named("Taxi", f"gym:{_newest('Taxi')},50"),
         ]
     if find_spec("icu_sepsis"):
         found += [
-            Problem("ICU-Sepsis", lambda: [_icu()], 10**7, epsilons=(1.0, 4.0)),
+            Problem("ICU-Sepsis", lambda: [_icu()], epsilons=(1.0, 4.0)),
             Problem("ICU-Sepsis, admissible", lambda: [_icu_known()], epsilons=(1.0, 4.0)),
         ]
     return found
