@@ -151,7 +151,7 @@ def digest_of(mdp: TabularMDP) -> str:
     found = hashlib.sha256(json.dumps([mdp.horizon, mdp.reward_kind, known]).encode())
     for array in (mdp.transitions, mdp.rewards, mdp.initial):
         found.update(str(array.shape).encode())
-        found.update(np.ascontiguousarray(array, dtype=np.float64))
+        found.update(np.asarray(array, dtype=np.float64).tobytes())
     return found.hexdigest()[:32]
 
 
