@@ -112,6 +112,9 @@ class Evidence:
         self._made_from = 0
         self._served: dict[int, int] = {}
         self._given: dict[int | None, int] = {}
+        self._numbers: dict[bytes, int | None] = {}
+        if terms.incumbent is not None:
+            self._numbers[_key(terms.incumbent)] = None
 
     def note(self, users: int, plan: Plan) -> None:
         """Take note of a plan that was made from ``users`` users."""
@@ -154,8 +157,8 @@ class Evidence:
         """
         if assignment.law is not None:
             return None, False
-        place = self._known(assignment.policy)
-        return place, place is not None or _same(assignment.policy, self.terms.incumbent)
+        key = _key(assignment.policy)
+        return self._numbers.get(key), key in self._numbers
 
     def asked(
         self,
@@ -226,7 +229,7 @@ class Evidence:
         return sum(self._served.values())
 
     def change(self) -> Change | None:
-        """Return a change within the memory; None if it may be that there was none.
+        """Return the latest change within the memory; None if it may be that there was none.
 
         The j-th series of answers, the incumbent's first, has a share 1/(j(j + 1)) of the alarm,
         and of that the stretch from its i-th block on a share 1/(i(i + 1)).
@@ -236,6 +239,7 @@ class Evidence:
         first = [] if self.terms.incumbent is None else [None]
         plans, users = list(self._served), list(self._served.values())
         since = min(plans[kept_from(users, self.terms.memory) :], default=0)
+        found = []
         for place, policy in enumerate([*first, *range(len(self.policies))], 1):
             every = self.blocks.get(policy, {})
             blocks = {made_from: bits for made_from, bits in every.items() if made_from >= since}
@@ -245,8 +249,8 @@ class Evidence:
             if at is not None:
                 early, late = sum(told[:at], Bits(0, 0)), sum(told[at:], Bits(0, 0))
                 worth = self.terms.scale.estimate
-                return Change(policy, list(blocks)[at], worth(early), worth(late))
-        return None
+                found.append(Change(policy, list(blocks)[at], worth(early), worth(late)))
+        return max(found, key=lambda change: change.since, default=None)
 
     def _policy(self, users: int, best: Callable[[], Policy]) -> Policy:
         if self.current is None or users >= _KEPT_UNTIL * self._kept_since:
@@ -255,29 +259,27 @@ class Evidence:
 
     def _decided(self, policy: Policy) -> bool:
         """Whether it is certain that the policy is better than the incumbent, or worse."""
-        if _same(policy, self.terms.incumbent):
-            return True
-        known = self._known(policy)
-        better = None if known is None else self.certificate(known).better
-        return better is not None and (better.low > 0 or better.high < 0)
+        key = _key(policy)
+        if key not in self._numbers:
+            return False
+        place = self._numbers[key]
+        better = None if place is None else self.certificate(place).better
+        return better is None or better.low > 0 or better.high < 0
 
     def _place(self, policy: Policy, users: int) -> int | None:
         """Return a policy's number, a new one for a new policy; None for the incumbent."""
-        known = self._known(policy)
-        if known is not None or _same(policy, self.terms.incumbent):
-            return known
-        self.policies.append(policy)
-        self.bits.append(Bits(0, 0))
-        self.chosen_at.append(users)
-        return len(self.policies) - 1
-
-    def _known(self, policy: Policy) -> int | None:
-        return next((i for i, one in enumerate(self.policies) if _same(one, policy)), None)
+        key = _key(policy)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.policies)
+            self.policies.append(policy)
+            self.bits.append(Bits(0, 0))
+            self.chosen_at.append(users)
+        return self._numbers[key]
 
 
 def _scaled(plan: Plan, factor: float) -> Plan:
     return tuple(replace(one, share=factor * one.share) for one in plan)
 
 
-def _same(one: Policy, other: Policy | None) -> bool:
-    return other is not None and np.array_equal(one, other)
+def _key(policy: Policy) -> bytes:
+    return np.asarray(policy, dtype=np.int64).tobytes()
