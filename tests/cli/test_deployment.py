@@ -78,3 +78,12 @@ def test_nothing_is_overwritten(run: Run, file: Path, tmp_path: Path) -> None:
     assert file.read_text(encoding="utf-8") == "mine"
     assert run(f"deployment init {tmp_path}/no/such/folder.toml").code == 2
     assert run(f"deployment check {tmp_path}/none.toml").code == 2
+
+
+def test_check_warns_of_what_the_learner_does_not_use(run: Run, file: Path) -> None:
+    known = "\n[structure]\nsuccessors = [[0], [1], [2], [3]]\n"
+    file.write_text(TEMPLATE + known, encoding="utf-8")
+    assert run(f"deployment check {file}").err == ""
+    many = TEMPLATE.replace('epsilon = "2"', 'epsilon = "2"\nlearner = "ldp-returns"')
+    file.write_text(many + known, encoding="utf-8")
+    assert run(f"deployment check {file}").err == "warning: ldp-returns does not use: successors\n"

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import time
 import tomllib
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from ldprl.assignment import Assignment
+from ldprl.errors import InputError
+from ldprl.mdp import riverswim
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import RejectionError
 from ldprl.service.database.protocol import Admitted
+from ldprl.service.gauges import gauges
 from ldprl.service.history import History
 from ldprl.service.intake import Report
 from ldprl.service.planner import Planner
 from ldprl.service.plans import plan_text
 from ldprl.service.service import Service
 from ldprl.service.settings import Settings
-from ldprl.service.view_data import dashboard
+from ldprl.service.view_data import dashboard, status
+from ldprl.structure import Structure
 
 from .conftest import DEPLOYMENT, StartServer
 from .server import Server, some_values
+from .test_return_bits import visited_by
 
 LEARNING = DEPLOYMENT.replace("private-ucb-vi", "ldp-evi").replace("1000000", "20")
 
@@ -186,6 +194,63 @@ def test_a_failing_learner_does_not_end_the_planner(
         time.sleep(0.02)
     service.planner.stop()
     assert (service.view.current.version, len(calls)) == (2, 2)
+
+
+RIVER = riverswim(3, 6)
+RIGHT = {
+    "successors": [[0, 1], [0, 1, 2], [1, 2]],
+    "rewards": [["0.005", "0"], ["0", "0"], ["0", "1"]],
+}
+
+
+def knowing(tmp_path: Path, known: dict[str, Any]) -> Service:
+    deployment = Deployment(
+        "known", RIVER.shape, "12", structure=Structure.from_document(known, RIVER.shape)
+    )
+    settings = Settings(replace(deployment, first_epoch=500), f"sqlite:///{tmp_path}/known.sqlite")
+    made = Service(settings, lambda: 3.6e9)
+    made.prepare()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({}, None),
+        ({"successors": [[1], [0, 1, 2], [1, 2]]}, "state 0 follows state 0 after action 0"),
+        ({"rewards": [["0.9", "0"], ["0", "0"], ["0", "1"]]}, "action 0 in state 0 pays 0 to "),
+    ],
+    ids=["right", "successors", "rewards"],
+)
+def test_wrong_knowledge_is_said_in_log_status_dashboard_and_metrics(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, wrong: dict[str, Any], said: str | None
+) -> None:
+    """A confidence set at 10⁻⁶ excludes what is right with that probability at most."""
+    service = knowing(tmp_path, RIGHT | wrong)
+    assert status(service)["contradictions"] == []
+    visited_by(service, RIVER, 500)
+    service.planner.step()
+    warned = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    shown = dashboard(service, History(service))
+    (gauge,) = (one for one in gauges(service, shown) if one.name == "ldprl_contradictions")
+    places = [warned, status(service)["contradictions"], shown["contradictions"]]
+    for lines in places:
+        assert any(said in line for line in lines) if said else lines == []
+    assert (gauge.value > 0) == (said is not None)
+    # A server that did not make the plan says the same.
+    assert again(service).contradicted(2) == places[1]
+    service.database.close()
+
+
+def test_a_plan_with_an_inadmissible_action_never_comes_into_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = knowing(tmp_path, {"admissible": [[0, 1], [1], [1]]})
+    table = np.array([[0, 1, 1]] * 5 + [[0, 0, 1]])
+    monkeypatch.setattr(service.planner._learner, "plan", lambda *_: (Assignment(table),))
+    with pytest.raises(InputError, match=r"policy\[5, 1\] = 0: expected an admissible .* 1: 1$"):
+        service.planner.plan(service.deployment.built.no_statistics(), 2)
+    service.database.close()
 
 
 def test_a_restart_serves_the_same_plans(start_server: StartServer, database: str) -> None:

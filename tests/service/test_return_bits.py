@@ -160,6 +160,11 @@ def test_the_next_plan_reads_the_sums_and_the_pages_show_them(tmp_path: Path) ->
     shown = json.loads(json.dumps(dashboard(service, History(service)), allow_nan=False))
     assert np.shape(shown["best"]) == (WORLD.horizon, WORLD.shape.states)
     assert shown["progress"] is None
+    learnt = shown["learning"]
+    assert 0 <= learnt["random_value"] <= learnt["best_value"] <= WORLD.horizon
+    assert learnt["value"] <= learnt["best_value"]
+    # All that have reported had the first version: nothing can be closed yet.
+    assert learnt["closed"] < 0.2
     written = json.loads(json.dumps(export(service), allow_nan=False))
     assert np.shape(written["statistics"]["effects"]["scores"])[1:] == np.shape(before[0])
     service.database.close()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldprl.cli.numbers import warn_of_unused
 from ldprl.cli.options import Json
 from ldprl.cli.show import show_json
 from ldprl.errors import InputError
@@ -93,6 +94,7 @@ def check(file: File, as_json: Json = False) -> None:
     from ldprl.service.settings import read_deployment
 
     found = read_deployment(file)
+    warn_of_unused(found.learner, found.known)
     if as_json:
         show_json({"digest": found.digest, "deployment": found.document})
     else:

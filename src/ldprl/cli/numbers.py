@@ -1,10 +1,14 @@
-"""Options that are numbers: read here, so that an error names option and value."""
+"""Options that are numbers: read here, so that an error names option and value; and warnings."""
 
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from ldprl.errors import InputError
+
+if TYPE_CHECKING:
+    from ldprl.structure import Structure
 
 _LEAST_DELTA = 1e-9
 """The least δ for which bounded noise is built; Gaussian noise goes further down."""
@@ -44,3 +48,13 @@ def warn_of_delta(delta: float, users: int) -> None:
             " it and still publish a user in the clear",
             file=sys.stderr,
         )
+
+
+def warn_of_unused(learner: str, known: Structure | None) -> None:
+    """Say on stderr which parts of what is publicly known a learner does not use."""
+    from ldprl.catalogue import LEARNERS
+
+    uses = LEARNERS.find(learner).uses
+    unused = [] if known is None else [part for part in known.parts if part not in uses]
+    if unused:
+        print(f"warning: {learner} does not use: {', '.join(unused)}", file=sys.stderr)

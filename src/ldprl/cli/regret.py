@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from ldprl.cli.completion import learner_names, mechanism_names
-from ldprl.cli.numbers import count, decimal, warn_of_delta
+from ldprl.cli.numbers import count, decimal, warn_of_delta, warn_of_unused
 from ldprl.cli.options import Alpha, ConstantsName, Delta, Episodes, Epsilon, FailureProbability
 from ldprl.cli.options import Json as JsonFlag
 from ldprl.cli.show import number, show_json, show_line, show_table
 from ldprl.cli.until_certified import show_until_certified
 
 if TYPE_CHECKING:
-    from ldprl.learning.learner import Learner
     from ldprl.mechanisms.mechanism import Constants, Mechanism
     from ldprl.simulation.engine import Simulation
     from ldprl.simulation.learnt import Learnt
     from ldprl.simulation.schedule import Schedule
-    from ldprl.structure import Structure
 
 
 def regret(
@@ -141,8 +138,7 @@ def regret(
         alpha=decimal("alpha", alpha),
         structure=world.structure,
     )
-    if world.structure is not None:
-        _warn_of_unused(agent, world.structure)
+    warn_of_unused(learner, world.structure)
     warn_of_delta(randomizer.guarantee.delta, users)
     central = _central(randomizer, mixed, mixed_delta)
     remembered = None if memory is None else count("memory", memory)
@@ -189,12 +185,6 @@ def _schedule(replan: str, crowd: str | None) -> tuple[Schedule, int]:
         return schedule, 0
     mixed = count("crowd", crowd)
     return AtLeast(schedule, mixed), mixed
-
-
-def _warn_of_unused(learner: Learner, structure: Structure) -> None:
-    unused = [part for part in structure.parts if part not in learner.uses]
-    if unused:
-        print(f"warning: {learner.name} does not use: {', '.join(unused)}", file=sys.stderr)
 
 
 def _central(randomizer: Mechanism, crowd: int, delta: float) -> dict[str, float]:

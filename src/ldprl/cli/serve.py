@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ldprl.cli.numbers import count, decimal
+from ldprl.cli.numbers import count, decimal, warn_of_unused
 from ldprl.cli.options import Json
 from ldprl.cli.show import show_json
 
@@ -92,6 +92,7 @@ def serve(
     from ldprl.service.settings import Settings, read_deployment, read_proxies
 
     chosen = read_deployment(deployment)
+    warn_of_unused(chosen.learner, chosen.known)
     if admin_token_hash is not None and not re.fullmatch("[0-9a-f]{64}", admin_token_hash):
         expected = "64 hexadecimal digits, from ldprl admin-token"
         raise InputError("admin_token_hash", admin_token_hash, expected)

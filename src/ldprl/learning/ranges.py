@@ -77,6 +77,20 @@ def bands(thresholds: FloatArray, horizon: int, users: int, noise: float) -> lis
     return result
 
 
+def mean_return(thresholds: FloatArray, horizon: int, noise: float) -> tuple[float, float]:
+    """Return ∫ P(R > θ) dθ, the mean return of those who were asked lately, and its error.
+
+    Parameters are those of :func:`bands`. Before anybody reports all returns are equally likely.
+    """
+    density, above = thresholds
+    if not density.any():
+        return horizon / 2, horizon / math.sqrt(12)
+    step = horizon / len(density)
+    known = density > _STALE * density.max()
+    error = noise * math.sqrt(step * float((1 / density[known]).sum()))
+    return step * float(_survival(density, above).sum()), error
+
+
 def shares(all_bands: list[Band], spreads: FloatArray) -> FloatArray:
     """Return how many users get each band: least variance of the sum over the range's bands."""
     watch = np.array([one.watch for one in all_bands])

@@ -10,10 +10,18 @@ import numpy as np
 from ldprl.assignment import Plan
 from ldprl.learning.contradictions import contradictions
 from ldprl.learning.ldp_ts import LDPTS
+from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.influence import Answered, exposure
 from ldprl.service.learners import learner_of
-from ldprl.service.learning import learning_of_effects, learning_of_model
+from ldprl.service.learning import (
+    beyond_noise,
+    learning,
+    mean_of,
+    told_actions,
+    values_from_effects,
+    values_in_models,
+)
 from ldprl.service.progress import DRAWS, Progress, progress, users_until_settled
 from ldprl.shape import FloatArray, Shape
 from ldprl.statistics import Statistics
@@ -33,6 +41,7 @@ def dashboard_data(
     answered: Answered,
     refusals: Mapping[str, int],
     paused: bool,
+    first: tuple[Statistics, Answered] | None = None,
 ) -> dict[str, Any]:
     """Return what ``GET /v1/dashboard`` answers, as JSON.
 
@@ -55,12 +64,15 @@ def dashboard_data(
         How many reports were refused, by cause.
     paused
         Whether reports are refused for now.
+    first
+        With bits of the return: the same sums and answers of the first users alone.
     """
     learnt = (
         _model(deployment, plan, statistics, answered)
         if statistics.effects is None
-        else _effects(deployment, statistics)
+        else _effects(deployment, plan, statistics, answered, first or (statistics, answered))
     )
+    policy = _rounded(told_actions(deployment.shape, plan)) if _fits(deployment.shape) else None
     return {
         "deployment": _deployment(deployment),
         "users": statistics.users,
@@ -68,7 +80,7 @@ def dashboard_data(
         "planned_at": planned_at,
         "next_plan_at": deployment.next_plan_at(planned_at),
         "paused": paused,
-        "policy": _rounded(_told(deployment.shape, plan)) if _fits(deployment.shape) else None,
+        "policy": policy,
         **learnt,
         "refusals": dict(sorted(refusals.items())),
         "contradictions": contradictions(deployment.structure, deployment.built, statistics),
@@ -80,7 +92,7 @@ def _model(
 ) -> dict[str, Any]:
     """Return what the sums of a model say."""
     mechanism = deployment.built
-    belief = LDPTS(mechanism).belief(statistics)
+    belief = LDPTS(mechanism, structure=deployment.known).belief(statistics)
     laws = mechanism.row_laws
     # Drawn anew from the same seed: the page changes when the sums do, and not by chance.
     seen = progress(statistics, belief, np.random.default_rng(0))
@@ -93,15 +105,20 @@ def _model(
         "sureness": _rounded(seen.sureness),
         "visited": _rounded(seen.visited),
         "progress": _progress(statistics, seen),
-        "learning": learning_of_model(
-            deployment.shape,
-            seen.visited[0],
-            _told(deployment.shape, plan),
-            belief,
-            np.random.default_rng(0),
+        "learning": learning(
+            deployment,
+            statistics.users,
+            values_in_models(
+                deployment.shape,
+                seen.visited[0],
+                told_actions(deployment.shape, plan),
+                belief,
+                deployment.known,
+            ),
         ),
         "rewards": {
-            "mean": _rounded(belief.rewards),
+            # Inadmissible actions, which nobody takes, are shown to pay nothing.
+            "mean": _rounded(np.maximum(belief.rewards, 0)),
             "error": _rounded(belief.reward_spread),
             "visits": _rounded(visits),
             "noise": _ratio(np.sqrt(reports[0] * laws.rewards.row_outside), visits),
@@ -119,14 +136,28 @@ def _model(
     }
 
 
-def _effects(deployment: Deployment, statistics: Statistics) -> dict[str, Any]:
+def _effects(
+    deployment: Deployment,
+    plan: Plan,
+    statistics: Statistics,
+    answered: Answered,
+    first: tuple[Statistics, Answered],
+) -> dict[str, Any]:
     """Return what bits of the return say: which actions lead, and nothing about a model."""
+    effects, early = statistics.effects, first[0].effects
+    mechanism, shape = deployment.built, deployment.shape
+    assert effects is not None
+    assert early is not None
+    assert isinstance(mechanism, ReturnBits)
     best = learner_of(deployment).best_policy(statistics, np.random.default_rng(0))
     unknown = ("sureness", "visited", "progress", "rewards", "transitions", "influence")
-    assert statistics.effects is not None
-    learning = learning_of_effects(statistics.effects)
-    known = best.tolist() if _fits(deployment.shape) else None
-    return {"best": known, "learning": learning, **dict.fromkeys(unknown)}
+    latest, earliest = mean_of(mechanism, effects, answered), mean_of(mechanism, early, first[1])
+    values = values_from_effects(mechanism, plan, effects, latest, earliest, deployment.known)
+    return {
+        "best": best.tolist() if _fits(shape) else None,
+        "learning": learning(deployment, statistics.users, values, beyond_noise(effects)),
+        **dict.fromkeys(unknown),
+    }
 
 
 def _fits(shape: Shape) -> bool:
@@ -139,14 +170,6 @@ def _deployment(deployment: Deployment) -> dict[str, Any]:
     sizes = {key: document["shape"][key] for key in ("horizon", "step_dependent")}
     told = {key: document[key] for key in kept}
     return {"digest": deployment.digest, **told, **sizes, **document["labels"]}
-
-
-def _told(shape: Shape, plan: Plan) -> FloatArray:
-    """Return the share of users who are given each action, of shape (H, S, A)."""
-    told = np.zeros((shape.horizon, shape.states, shape.actions))
-    for assignment in plan:
-        told += assignment.share * assignment.chances(shape)
-    return told
 
 
 def _progress(statistics: Statistics, seen: Progress) -> dict[str, Any]:

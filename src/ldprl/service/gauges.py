@@ -8,7 +8,7 @@ from typing import Any
 from ldprl.service.metrics import Gauge
 from ldprl.service.service import Service
 
-_LEARNING = {
+_PROGRESS = {
     "settled": ("ldprl_settled_share", "Share of decisions that are settled."),
     "value": ("ldprl_expected_return", "Return of the best policy known, median of the belief."),
     "low": ("ldprl_expected_return_low", "The same, 5% quantile of the belief."),
@@ -16,6 +16,14 @@ _LEARNING = {
     "loss": ("ldprl_expected_loss", "What the best policy of a drawn model would add, on average."),
 }
 """The dashboard's ``progress``, and the gauge that each number of it is."""
+_LEARNING = {
+    "closed": ("ldprl_learnt_share", "Share of the gap from acting at random to the best, closed."),
+    "significant": ("ldprl_learnt", "Whether that is more than noise."),
+    "best_value": ("ldprl_best_value", "Return of the best policy, median of the belief."),
+    "random_value": ("ldprl_random_value", "The same of acting at random."),
+    "value": ("ldprl_value", "The same of what is handed out now."),
+}
+"""The same for its ``learning``."""
 
 
 def gauges(service: Service, dashboard: Mapping[str, Any] | None) -> list[Gauge]:
@@ -39,8 +47,11 @@ def gauges(service: Service, dashboard: Mapping[str, Any] | None) -> list[Gauge]
         ]
     if dashboard is None:
         return found
+    wrong, learning = len(dashboard["contradictions"]), dashboard["learning"]
+    found.append(Gauge("ldprl_contradictions", "What reports say against [structure].", wrong))
+    found += [Gauge(*told, float(learning[key])) for key, told in _LEARNING.items()]
     if (progress := dashboard["progress"]) is not None:
-        found += [Gauge(*_LEARNING[key], progress[key]) for key in _LEARNING]
+        found += [Gauge(*told, progress[key]) for key, told in _PROGRESS.items()]
     changes = (dashboard["model_change"], (dashboard["certificate"] or {}).get("change"))
     changed = int(any(change is not None for change in changes))
     found.append(Gauge("ldprl_world_changed", "Whether a change was noticed.", changed))

@@ -71,6 +71,8 @@ _PUBLIC_STATUS = _object(
     planned_at=_COUNT,
     next_plan_at=_COUNT,
     oldest_open_version=_VERSION,
+    # What reports say against the deployment's [structure].
+    contradictions=_list(_TEXT),
 )
 _INTERVAL = _object(low={"type": "number"}, high={"type": "number"})
 _CERTIFIED = _object(

@@ -53,6 +53,7 @@ class Planner:
         self._metrics = metrics
         self._clock = clock
         self._learner = learner_of(deployment)
+        self._checked: tuple[int, list[str]] = (0, [])
         self.decoder = Decoder(database, deployment)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ldprl-planner", daemon=True)
@@ -83,6 +84,19 @@ class Planner:
         users, ask = evidence.users, self._deployment.built.ask
         batch = self._deployment.next_plan_at(users) - users
         return evidence.asked(plan, users, best, batch, ask)
+
+    def contradicted(self, version: int, statistics: Statistics | None = None) -> list[str]:
+        """Return what reports say against the deployment's [structure], looked at once a version.
+
+        ``statistics`` are the sums of all reports, if the caller has them.
+        """
+        deployment = self._deployment
+        if version != self._checked[0] and deployment.known is not None:
+            if statistics is None:
+                statistics = self.decoder.statistics(self._database.sums())
+            said = contradictions(deployment.known, deployment.built, statistics)
+            self._checked = version, said
+        return self._checked[1]
 
     def step(self) -> None:
         """Do what is due: publish a plan, forget ids that are no longer needed."""
@@ -128,10 +142,9 @@ class Planner:
             stored.users,
             seconds,
         )
-        deployment = self._deployment
         if evidence is not None and (change := evidence.change()) is not None:
             _log.warning("the world seems to have changed since about user %d", change.since)
-        for line in contradictions(deployment.structure, deployment.built, statistics):
+        for line in self.contradicted(version, statistics):
             _log.warning("the deployment's [structure] is wrong: reports say that %s", line)
 
     def _run(self) -> None:

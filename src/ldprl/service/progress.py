@@ -22,6 +22,9 @@ _LEAST_SURE = 0.6
 TOLERANCE = 0.01
 """An action agrees with a model if it gives away at most this share of the largest total reward."""
 
+_INADMISSIBLE = -1.0
+"""Public knowledge lets inadmissible actions pay less than this, and no estimate is as low."""
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -90,11 +93,15 @@ def users_until_settled(users: int, seen: Progress) -> int | None:
 
 
 def draw_model(belief: Belief, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Draw rewards and transitions around their means, kept within [0, 1] and made to sum to 1."""
+    """Draw rewards and transitions around their means, kept within [0, 1] and made to sum to 1.
+
+    Inadmissible actions keep the reward by which no plan takes them.
+    """
     rewards = belief.rewards + belief.reward_spread * rng.standard_normal(belief.rewards.shape)
+    rewards = np.where(belief.rewards <= _INADMISSIBLE, belief.rewards, np.clip(rewards, 0, 1))
     moves = belief.moves + belief.move_spread * rng.standard_normal(belief.moves.shape)
     moves = np.clip(moves, 1e-12, 1)
-    return np.clip(rewards, 0, 1), moves / moves.sum(axis=-1, keepdims=True)
+    return rewards, moves / moves.sum(axis=-1, keepdims=True)
 
 
 def _compare(

@@ -18,6 +18,7 @@ from ldprl.learning.changes import model_change
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.certificate import evidence_of, terms_of
 from ldprl.service.database.protocol import Database, Sum
+from ldprl.service.influence import Answered
 from ldprl.service.plans import plan_from
 from ldprl.statistics import Statistics, kept_from
 
@@ -25,6 +26,8 @@ _BLOCK = 4
 """How many versions are kept as one sum of statistics: memory falls with it, and the time of a plan
 grows by what it takes to decode them. With return bits at 716 states and 25 actions a sum takes 14
 MB and a version 0.05 s."""
+_FIRST = -1
+"""In place of a block's number: the first versions, by themselves."""
 Counts = tuple[tuple[int, int, int], ...]
 """(version, assignment, users) of the sums of a block."""
 
@@ -76,6 +79,16 @@ class Decoder:
             self._read_plans()
             plans = {v: plan for v, plan in self._plans.items() if until is None or v <= until}
             return evidence_of(self._terms, plans, sums)
+
+    def first(self, sums: Sequence[Sum], users: float) -> tuple[Statistics, Answered]:
+        """Return what is known from the plans that were made from at most ``users`` users."""
+        with self._lock:
+            self._read_plans()
+            early = [one for one in sums if one.users and self._plans[one.version][0] <= users]
+            if not early:
+                return self._mechanism.no_statistics(), []
+            statistics = self._of_block(_FIRST, early).statistics
+            return statistics, [(self.assignment(one), one.users) for one in early]
 
     def statistics(self, sums: Sequence[Sum]) -> Statistics:
         """Return Σ decode(tally, users, assignment), one block of versions after the other."""

@@ -12,6 +12,7 @@ from ldprl.service.causes import REFUSALS
 from ldprl.service.certificate import certificate_document
 from ldprl.service.dashboard_data import dashboard_data
 from ldprl.service.history import History
+from ldprl.service.learning import users_at_random
 from ldprl.service.service import Service
 from ldprl.shape import Shape
 from ldprl.statistics import Effects
@@ -33,6 +34,7 @@ def status(service: Service) -> dict[str, Any]:
         "planned_at": view.current.users,
         "next_plan_at": deployment.next_plan_at(view.current.users),
         "oldest_open_version": view.first_open,
+        "contradictions": service.planner.contradicted(view.current.version),
     }
 
 
@@ -41,6 +43,9 @@ def dashboard(service: Service, history: History) -> dict[str, Any]:
     state = service.board.refresh()
     current = service.view.current
     sums = [one for one in service.database.sums() if one.users]
+    first = None
+    if service.deployment.built.fills == "effects":
+        first = service.decoder.first(sums, users_at_random(service.deployment))
     numbers = dashboard_data(
         service.deployment,
         version=current.version,
@@ -52,6 +57,7 @@ def dashboard(service: Service, history: History) -> dict[str, Any]:
         ],
         refusals=_refusals(service, state.outcomes),
         paused=state.paused,
+        first=first,
     )
     return numbers | {
         "users": sum(one.users for one in sums),

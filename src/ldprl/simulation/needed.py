@@ -70,17 +70,27 @@ def share_by_users(mdp: TabularMDP, epsilon: float) -> Callable[[float], float]:
     return closed
 
 
-def nothing_learnt(shape: Shape, epsilon: float, users: int, needed: float) -> str:
+def closed_in_words(
+    shares: tuple[float, float, float], best: float, at_random: float, now: float
+) -> str:
+    """Say how much of the gap is closed by what is handed out now: low, middle, high."""
+    low, share, high = (f"{one:.0%}" for one in shares)
+    values = f"users earn {now:.3g}, acting at random {at_random:.3g}, the best policy {best:.3g}"
+    return f"About {share} of the gap is closed ({low} to {high}): {values}."
+
+
+def nothing_learnt(shape: Shape, epsilon: float, users: int, needed: float, where: str = "") -> str:
     """Say that nothing is learnt after ``users`` users, and how many are needed.
 
-    ``needed`` is what :func:`users_needed` returns.
+    ``needed`` is what :func:`users_needed` returns, and ``where`` says for which problem.
     """
     name = recommended(shape)
     pair = f"{name} with {LEARNERS.find(name).usual_mechanism}"
+    start = f"Nothing learnt yet; at ε = {epsilon:g}"
     if math.isinf(needed):
-        return f"Nothing learnt yet; at ε = {epsilon:g} no number of users is enough for {pair}."
-    about = f"at ε = {epsilon:g} about {rounded(needed)} users are needed"
-    found = f"Nothing learnt yet; {about} to close half of the gap ({pair})."
+        return f"{start} no number of users is enough for {pair}{where}."
+    about = f"about {rounded(needed)} users are needed to close half of the gap"
+    found = f"{start} {about}{where} ({pair})."
     if users <= 3 * needed:
         return found
     return f"{found} After {users:,} it is stuck, or this learner needs more."

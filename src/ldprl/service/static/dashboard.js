@@ -18,6 +18,7 @@ function show(data) {
   latest = data;
   if (views?.digest !== data.deployment.digest) views = build(data);
   showCounts(data);
+  showLearning(data);
   showCertificate(data.certificate, data.deployment.reward);
   byId("history-card").hidden = data.history.length < 2;
   byId("certified-key").hidden = data.certificate === null;
@@ -78,13 +79,12 @@ function stored({ report_window_hours: hours }) {
   );
 }
 
-function showCounts({ users, version, planned_at: from, next_plan_at: to, paused, contradictions, model_change: change, learning }) {
+function showCounts({ users, version, planned_at: from, next_plan_at: to, paused, contradictions, model_change: change }) {
   say(byId("users"), count(users));
   const wrong =
     (contradictions.length > 0 && `Reports contradict what is stated: ${contradictions.join("; ")}`) ||
     (change !== null && `Since about user ${count(change.since)} the world is another one: ${change.told.join("; ")}`);
-  const nothing = users > 0 && !learning.significant && "nothing learnt yet: it may be noise alone";
-  const state = paused ? "Paused: no reports are taken" : wrong || nothing || "each reported once";
+  const state = paused ? "Paused: no reports are taken" : wrong || "each reported once";
   say(byId("paused"), state);
   byId("paused").className = paused || wrong ? "bad" : "soft";
   say(byId("version"), `${version}`);
@@ -92,6 +92,11 @@ function showCounts({ users, version, planned_at: from, next_plan_at: to, paused
   const left = to - users;
   const next = left > 0 ? `next in ${count(left)} users, at ${count(to)}` : "the next is being made";
   say(byId("epoch"), `made from ${count(from)} users; ${next}`);
+}
+
+function showLearning({ learning: { closed, significant, said } }) {
+  say(byId("learnt"), significant ? percent(Math.max(closed, 0)) : "–");
+  say(byId("learnt-words"), said);
 }
 
 function showProgress({ users, progress, deployment: { reward } }) {
