@@ -94,7 +94,7 @@ def check(file: File, as_json: Json = False) -> None:
     from ldprl.service.settings import read_deployment
 
     found = read_deployment(file)
-    warn_of_unused(found.learner, found.known)
+    warn_of_unused(found.learner, found.structure)
     if as_json:
         show_json({"digest": found.digest, "deployment": found.document})
     else:

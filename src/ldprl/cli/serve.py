@@ -92,7 +92,7 @@ def serve(
     from ldprl.service.settings import Settings, read_deployment, read_proxies
 
     chosen = read_deployment(deployment)
-    warn_of_unused(chosen.learner, chosen.known)
+    warn_of_unused(chosen.learner, chosen.structure)
     if admin_token_hash is not None and not re.fullmatch("[0-9a-f]{64}", admin_token_hash):
         expected = "64 hexadecimal digits, from ldprl admin-token"
         raise InputError("admin_token_hash", admin_token_hash, expected)

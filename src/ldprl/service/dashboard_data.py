@@ -92,7 +92,7 @@ def _model(
 ) -> dict[str, Any]:
     """Return what the sums of a model say."""
     mechanism = deployment.built
-    belief = LDPTS(mechanism, structure=deployment.known).belief(statistics)
+    belief = LDPTS(mechanism, structure=deployment.structure).belief(statistics)
     laws = mechanism.row_laws
     # Drawn anew from the same seed: the page changes when the sums do, and not by chance.
     seen = progress(statistics, belief, np.random.default_rng(0))
@@ -113,7 +113,7 @@ def _model(
                 seen.visited[0],
                 told_actions(deployment.shape, plan),
                 belief,
-                deployment.known,
+                deployment.structure,
             ),
         ),
         "rewards": {
@@ -152,7 +152,7 @@ def _effects(
     best = learner_of(deployment).best_policy(statistics, np.random.default_rng(0))
     unknown = ("sureness", "visited", "progress", "rewards", "transitions", "influence")
     latest, earliest = mean_of(mechanism, effects, answered), mean_of(mechanism, early, first[1])
-    values = values_from_effects(mechanism, plan, effects, latest, earliest, deployment.known)
+    values = values_from_effects(mechanism, plan, effects, latest, earliest, deployment.structure)
     return {
         "best": best.tolist() if _fits(shape) else None,
         "learning": learning(deployment, statistics.users, values, beyond_noise(effects)),

@@ -47,7 +47,7 @@ class History:
         statistics, users = decoder.statistics(sums), sum(one.users for one in sums)
         point: dict[str, Any] = {"users": users, "settled": None, "loss": None}
         if statistics.effects is None:
-            belief = LDPTS(deployment.built, structure=deployment.known).belief(statistics)
+            belief = LDPTS(deployment.built, structure=deployment.structure).belief(statistics)
             seen = progress(statistics, belief, np.random.default_rng(0))
             point |= {
                 "settled": round(seen.settled, 4),

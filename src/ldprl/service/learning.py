@@ -62,7 +62,7 @@ def learning(
     if sure:
         said = closed_in_words((low, share, high), *middle)
     else:
-        needed = typical_need(deployment.shape, epsilon, deployment.known)
+        needed = typical_need(deployment.shape, epsilon, deployment.structure)
         where = " in a typical problem of these sizes"
         said = nothing_learnt(deployment.shape, epsilon, users, needed, where)
     return found | {
@@ -99,7 +99,7 @@ def typical_need(shape: Shape, epsilon: float, known: Structure | None) -> float
 
 def users_at_random(deployment: Deployment) -> float:
     """Return from how many users a plan may be made that still acts at random, as good as."""
-    need = typical_need(deployment.shape, float(deployment.epsilon), deployment.known)
+    need = typical_need(deployment.shape, float(deployment.epsilon), deployment.structure)
     return _FIRST * need
 
 

@@ -91,10 +91,10 @@ class Planner:
         ``statistics`` are the sums of all reports, if the caller has them.
         """
         deployment = self._deployment
-        if version != self._checked[0] and deployment.known is not None:
+        if version != self._checked[0] and deployment.structure is not None:
             if statistics is None:
                 statistics = self.decoder.statistics(self._database.sums())
-            said = contradictions(deployment.known, deployment.built, statistics)
+            said = contradictions(deployment.structure, deployment.built, statistics)
             self._checked = version, said
         return self._checked[1]
 

@@ -26,8 +26,6 @@ _BLOCK = 4
 """How many versions are kept as one sum of statistics: memory falls with it, and the time of a plan
 grows by what it takes to decode them. With return bits at 716 states and 25 actions a sum takes 14
 MB and a version 0.05 s."""
-_FIRST = -1
-"""In place of a block's number: the first versions, by themselves."""
 Counts = tuple[tuple[int, int, int], ...]
 """(version, assignment, users) of the sums of a block."""
 
@@ -54,6 +52,7 @@ class Decoder:
         self._terms = terms_of(deployment)
         self._plans: dict[int, tuple[int, Plan]] = {}
         self._decoded: dict[int, Decoded] = {}
+        self._first: Decoded | None = None
         self._lock = threading.Lock()
 
     def assignment(self, one: Sum) -> Assignment:
@@ -87,8 +86,8 @@ class Decoder:
             early = [one for one in sums if one.users and self._plans[one.version][0] <= users]
             if not early:
                 return self._mechanism.no_statistics(), []
-            statistics = self._of_block(_FIRST, early).statistics
-            return statistics, [(self.assignment(one), one.users) for one in early]
+            self._first = self._decode(early, self._first)
+            return self._first.statistics, [(self.assignment(one), one.users) for one in early]
 
     def statistics(self, sums: Sequence[Sum]) -> Statistics:
         """Return Σ decode(tally, users, assignment), one block of versions after the other."""
@@ -133,21 +132,20 @@ class Decoder:
             for block, group in itertools.groupby(sums, key=lambda one: one.version // _BLOCK):
                 answered = [one for one in group if one.users]
                 if answered:
-                    found[block] = self._of_block(block, answered)
+                    self._decoded[block] = self._decode(answered, self._decoded.get(block))
+                    found[block] = self._decoded[block]
         return found
 
-    def _of_block(self, block: int, answered: Sequence[Sum]) -> Decoded:
+    def _decode(self, answered: Sequence[Sum], known: Decoded | None) -> Decoded:
+        """Return what the sums come to: what is ``known``, if it is of the same reports."""
         # Every report adds to the users of its sum: as many users, the same tally.
         counts = tuple((one.version, one.assignment, one.users) for one in answered)
-        known = self._decoded.get(block)
-        if known is None or known.counts != counts:
-            parts = (
-                self._mechanism.decode(one.tally, one.users, self.assignment(one))
-                for one in answered
-            )
-            known = Decoded(counts, functools.reduce(operator.add, parts), _digest(answered))
-            self._decoded[block] = known
-        return known
+        if known is not None and known.counts == counts:
+            return known
+        parts = (
+            self._mechanism.decode(one.tally, one.users, self.assignment(one)) for one in answered
+        )
+        return Decoded(counts, functools.reduce(operator.add, parts), _digest(answered))
 
 
 def _digest(sums: Sequence[Sum]) -> bytes:
