@@ -1,4 +1,7 @@
-"""Certificates are those of an undisturbed run, whatever happens to server and database."""
+"""Certificates and plans are those of an undisturbed run, whatever happens to server and database.
+
+Plans are made from the latest 80 users, and changes are looked for among them.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,8 @@ from .cluster import Postgres
 from .conftest import StartServer
 from .server import Answer, Server
 from .test_certificate import CERTIFIED, opened, some_reports
+
+WATCHED = "memory_users = 80\n" + CERTIFIED + 'alarm = "0.5"\n'
 
 
 def undisturbed(service: Service, epochs: Sequence[int]) -> list[list[dict[str, Any]]]:
@@ -51,8 +56,11 @@ def disturbed(
     start: Callable[[], Server],
     sent: Sequence[Sequence[dict[str, Any]]],
     troubles: Mapping[int, Callable[[Server], object]],
-) -> dict[str, Any]:
-    """Send the same reports to a real server, with trouble after some; return its certificate."""
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Send the same reports to a real server, with trouble after some.
+
+    Return its certificate, and the plan in force.
+    """
     server, number = start(), 0
     for version, reports in enumerate(sent, 1):
         while insist(server.get, "/v1/status").json["version"] != version:
@@ -71,7 +79,7 @@ def disturbed(
                 insist(server.post, "/v1/reports", report)
     told: dict[str, Any] = insist(server.get, "/v1/certificate").json
     assert told == certify_export(server.admin("GET", "/v1/admin/export").json)
-    return told
+    return told, insist(server.get, "/v1/policy").json
 
 
 def as_if_undisturbed(
@@ -83,14 +91,15 @@ def as_if_undisturbed(
 ) -> None:
     """Certificates after the same reports with trouble and without, from one and the same start."""
     alone, start = f"sqlite:///{folder}/alone.sqlite", folder / "start.backup"
-    service = opened(alone)
+    service = opened(alone, WATCHED)
     back_up(alone, start)
     restore(start, database)
     sent = undisturbed(service, epochs)
     expected = json.loads(json.dumps(certificate(service)))
     service.database.close()
-    found = disturbed(lambda: start_server(CERTIFIED, database), sent, troubles)
+    found, plan = disturbed(lambda: start_server(WATCHED, database), sent, troubles)
     assert found == expected
+    assert plan == json.loads(service.view.current.whole)
     answers = [one["users"] for one in found["policies"]] + [found["incumbent"]["users"]]
     # Half of the users answer for certificates; P(Binomial(55, 1/2) ≤ 5) < 1e-9.
     assert sum(answers) > sum(epochs) / 10
