@@ -72,8 +72,18 @@ def test_the_incumbent_has_half_of_the_share_until_it_is_certain_which_is_better
     assert better is not None
     assert better.low > 0
     assert asked(evidence, 120, 1) == {1: pytest.approx(0.2)}
-    # A new policy is compared again, with all that the incumbent's users have said.
-    assert asked(evidence, 200, 2) == {2: half, 0: half}
+    # A new policy is compared again, with all that the incumbent's users have said: they are asked
+    # again when it has as many answers as they.
+    assert asked(evidence, 200, 2) == {2: pytest.approx(0.2)}
+    answer(evidence, 2, 2000, 1000)
+    assert asked(evidence, 210, 2) == {2: half, 0: half}
+
+
+def test_with_an_alarm_the_incumbent_goes_on_as_policies_change() -> None:
+    evidence = Evidence(Terms(0.2, 0.95, SCALE, incumbent=policy(0), alarm=0.01))
+    asked(evidence, 100, 1)
+    evidence.incumbent += Bits(10, 5)
+    assert set(asked(evidence, 200, 2)) == {0, 2}
 
 
 def test_a_change_is_noticed_across_the_plans_of_a_policy() -> None:

@@ -171,7 +171,8 @@ class Evidence:
         """Return ``plan`` with a share of its users given the policy under certificate.
 
         It is kept for a while, then ``best`` is asked for. The incumbent gets half of the share
-        until it is certain which of the two is better: its users lose what the other one gains.
+        until it is certain which of the two is better, but without an alarm never more answers than
+        the policy: its users lose what the other one gains.
 
         Where the loss is limited, as many of the next ``batch`` users as may explore get this. The
         others get the best policy that is certain, and answer what the mechanism asks (``ask``).
@@ -183,7 +184,7 @@ class Evidence:
         if self.terms.most_lost is not None:
             exploring = (*rest, *tried(plan, share / 2), certifying(policy, share / 2))
             return self._cautious(exploring, batch, ask)
-        shown = [policy] if self._decided(policy) else [policy, self.terms.incumbent]
+        shown = [policy] if self._compared(policy) else [policy, self.terms.incumbent]
         return rest + tuple(certifying(one, share / len(shown)) for one in shown)
 
     def _cautious(self, plan: Plan, batch: int, ask: Callable[[Plan], Plan]) -> Plan:
@@ -257,14 +258,21 @@ class Evidence:
             return best()
         return self.policies[self.current]
 
-    def _decided(self, policy: Policy) -> bool:
-        """Whether it is certain that the policy is better than the incumbent, or worse."""
-        key = _key(policy)
-        if key not in self._numbers:
+    def _compared(self, policy: Policy) -> bool:
+        """Whether the incumbent need not be asked: it is decided, or the policy has fewer answers.
+
+        With an alarm fewer do not matter: only the incumbent's answers go on as policies change.
+        """
+        place = self._numbers.get(_key(policy), len(self.policies))
+        if place is None:
+            return True
+        answers = self.bits[place].users if place < len(self.bits) else 0
+        if answers < self.incumbent.users and self.terms.alarm is None:
+            return True
+        if answers == 0:
             return False
-        place = self._numbers[key]
-        better = None if place is None else self.certificate(place).better
-        return better is None or better.low > 0 or better.high < 0
+        better = self.certificate(place).better
+        return better is not None and (better.low > 0 or better.high < 0)
 
     def _place(self, policy: Policy, users: int) -> int | None:
         """Return a policy's number, a new one for a new policy; None for the incumbent."""
