@@ -41,25 +41,30 @@ CREATE TABLE sums (
 CREATE TABLE ids (id BYTEA PRIMARY KEY, version BIGINT NOT NULL);
 CREATE TABLE outcomes (name TEXT PRIMARY KEY, count BIGINT NOT NULL);
 """
-# A commit is two round trips of several statements each, as its thread waits for the interpreter
-# after each of them. Ids are inserted in their order: two servers with the same ids wait and do not
-# deadlock. The lock has its own statement: one that waited for it would read what was there before.
+# Few round trips: after each of them the thread waits for the interpreter, too. Ids and sums are
+# parameters, as a database may log the text of a statement that fails. The lock has a statement of
+# its own: one that waited for it would read what was there before.
 _BEGIN = """
 BEGIN;
 SELECT pg_advisory_xact_lock_shared({lock});
 SELECT forgotten FROM meta;
-WITH given (version, packed) AS (VALUES {ids}), kept AS (
-  INSERT INTO ids SELECT substring(packed FROM 16 * place + 1 FOR 16), version
-  FROM given, generate_series(0, length(packed) / 16 - 1) AS place ORDER BY 1
-  ON CONFLICT DO NOTHING RETURNING id)
-SELECT coalesce(string_agg(id, ''), '') FROM kept;
 SELECT version, assignment, users, tally FROM sums
 WHERE (version, assignment) IN (VALUES {places}) ORDER BY version, assignment FOR UPDATE
 """
+# In the order of the ids, so that two servers with the same ids wait and do not deadlock.
+_KEEP = """
+WITH kept AS (
+  INSERT INTO ids SELECT substring(packed FROM 16 * place + 1 FOR 16), version
+  FROM unnest(%b::bigint[], %b::bytea[]) AS given (version, packed),
+    generate_series(0, length(packed) / 16 - 1) AS place
+  ORDER BY 1 ON CONFLICT DO NOTHING RETURNING id)
+SELECT coalesce(string_agg(id, ''), '') FROM kept
+"""
 _ADD = """
 UPDATE sums SET users = new.users, tally = new.tally
-FROM (VALUES {sums}) AS new (version, assignment, users, tally)
-WHERE sums.version = new.version AND sums.assignment = new.assignment;
+FROM unnest(%b::bigint[], %b::integer[], %b::bigint[], %b::bytea[])
+  AS new (version, assignment, users, tally)
+WHERE sums.version = new.version AND sums.assignment = new.assignment
 """
 _COUNT = """
 INSERT INTO outcomes VALUES {outcomes}
@@ -112,19 +117,11 @@ class PostgresDatabase:
     ) -> tuple[dict[bytes, Admitted], list[tuple[int, int, int, bytes]]]:
         """Begin, and keep the ids that are new; return their reports by id, and the sums so far."""
         while first := first_of_each_id(reports, self._forgotten):
-            ids: dict[int, list[bytes]] = {}
-            for one, report in first.items():
-                ids.setdefault(report.version, []).append(one)
-            packed = [(version, b"".join(mine)) for version, mine in ids.items()]
             places = {(report.version, report.assignment) for report in first.values()}
-            text = _BEGIN.format(lock=_FORGET_LOCK, ids=_values(packed), places=_values(places))
-            begun = session.execute(text).results()
-            _, [[forgotten]], [[kept]], sums = [one.fetchall() for one in begun if one.description]
+            begun = session.execute(_BEGIN.format(lock=_FORGET_LOCK, places=_values(places)))
+            _, [[forgotten]], sums = [one.fetchall() for one in begun.results() if one.description]
             if forgotten == self._forgotten:
-                if len(kept) < 16 * len(first):
-                    new = {kept[i : i + 16] for i in range(0, len(kept), 16)}
-                    first = {one: report for one, report in first.items() if one in new}
-                return first, sums
+                return _kept(session, first), sums
             # Others have forgotten versions since: begin again without their reports.
             session.rollback()
             self._forgotten = forgotten
@@ -218,6 +215,21 @@ def _claim(session: psycopg.Connection[Any], deployment: Deployment, place: str)
     return secret
 
 
+def _kept(
+    session: psycopg.Connection[Any], reports: dict[bytes, Admitted]
+) -> dict[bytes, Admitted]:
+    """Keep the ids of ``reports``, and return those that are new."""
+    ids: dict[int, list[bytes]] = {}
+    for one, report in reports.items():
+        ids.setdefault(report.version, []).append(one)
+    given = (list(ids), [b"".join(mine) for mine in ids.values()])
+    [[kept]] = session.execute(_KEEP, given, binary=True)
+    if len(kept) == 16 * len(reports):
+        return reports
+    new = {kept[start : start + 16] for start in range(0, len(kept), 16)}
+    return {one: report for one, report in reports.items() if one in new}
+
+
 def _end(
     session: psycopg.Connection[Any],
     sums: Sequence[tuple[int, int, int, bytes]],
@@ -225,28 +237,25 @@ def _end(
     causes: Mapping[str, int],
 ) -> None:
     """Add to the sums, whose rows every server locks in the same order, and commit."""
-    before = {(version, index): (users, blob) for version, index, users, blob in sums}
-    text = "" if sums else "BEGIN;"
     if additions:
+        before = {(version, index): (users, blob) for version, index, users, blob in sums}
         rows = []
         for place, (more, tally) in additions.items():
             users, blob = before[place]
             rows.append((*place, users + more, _blob(_tally(blob) + tally)))
-        text += _ADD.format(sums=_values(rows))
+        session.execute(_ADD, [list(column) for column in zip(*rows, strict=True)])
+    text = "" if sums else "BEGIN;"
     if causes:
         text += _COUNT.format(outcomes=_values(sorted(causes.items())))
     session.execute(f"{text} COMMIT")
 
 
-def _values(rows: Iterable[Sequence[int | str | bytes]]) -> str:
+def _values(rows: Iterable[tuple[int | str, int]]) -> str:
     """Return rows as SQL."""
-    return ", ".join(f"({', '.join(map(_literal, row))})" for row in rows)
-
-
-def _literal(value: int | str | bytes) -> str:
-    if isinstance(value, bytes):
-        return f"E'\\\\x{value.hex()}'::bytea"
-    return str(value) if isinstance(value, int) else psycopg.sql.quote(value)
+    return ", ".join(
+        f"({one if isinstance(one, int) else psycopg.sql.quote(one)}, {other})"
+        for one, other in rows
+    )
 
 
 def _blob(tally: IntArray) -> bytes:
