@@ -86,7 +86,15 @@ def audited(node: str, kind: type[Mechanism], epsilon: float, samples: int) -> A
         return audit(mechanism, Guarantee(EPSILON, 0.0), samples)
 
 
-@pytest.mark.parametrize("kind", SAMPLES, ids=lambda kind: str(kind.name))
+def kinds(*fast: type[Mechanism]) -> list[Any]:
+    """Return all mechanisms of the client, those not in ``fast`` for the slow tests."""
+    return [
+        pytest.param(kind, id=str(kind.name), marks=[] if kind in fast else [pytest.mark.slow])
+        for kind in SAMPLES
+    ]
+
+
+@pytest.mark.parametrize("kind", kinds(SubsetSelection, ReturnBits))
 def test_its_reports_hold_their_claim(node: str, kind: type[Mechanism]) -> None:
     """Type-I error 2e-6; the bits that are drawn from are fixed."""
     result = audited(node, kind, EPSILON, SAMPLES[kind])
@@ -94,7 +102,7 @@ def test_its_reports_hold_their_claim(node: str, kind: type[Mechanism]) -> None:
     assert result.empirical_epsilon_lower > EPSILON / 4
 
 
-@pytest.mark.parametrize("kind", SAMPLES, ids=lambda kind: str(kind.name))
+@pytest.mark.parametrize("kind", kinds(SubsetSelection, Laplace))
 def test_half_the_noise_is_convicted(node: str, kind: type[Mechanism]) -> None:
     """The mutant: a client that draws for twice the ε that is claimed."""
     result = audited(node, kind, 2 * EPSILON, SAMPLES[kind] // 2)

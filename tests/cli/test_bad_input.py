@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ldprl.mdp.specification import mdp_from
+
 from .conftest import Outcome, Run
 
 LINE = "regret --mdp random:2,2,2,3 --episodes 100 --epsilon 2 --json"
@@ -159,10 +161,10 @@ def test_mdp_files_with_a_bad_field(
     refused(run(f"{LINE} --mdp {path}"), *words)
 
 
-def test_the_file_that_these_break_is_good(run: Run, tmp_path: Path) -> None:
+def test_the_file_that_these_break_is_good(tmp_path: Path) -> None:
     path = tmp_path / "world.json"
     path.write_text(json.dumps(WORLD), encoding="utf-8")
-    assert run(f"{LINE} --learner ldp-obi --mdp {path}").code == 0
+    assert mdp_from(str(path)).shape.states == len(WORLD["initial"])
 
 
 @pytest.mark.parametrize("field", ["horizon", "transitions", "rewards"])

@@ -104,7 +104,7 @@ def test_what_nobody_told_still_counts_its_reports() -> None:
     for mechanism in (SubsetSelection(SHAPE, 2.0), Laplace(SHAPE, 2.0)):
         assignment = mechanism.ask((Assignment(law(SHAPE, 3)),))[0]
         letters = mechanism.alphabet(assignment)
-        users = 4000
+        users = 1500
         expected = mechanism.decode(letters.untold(users), users, assignment).reports
         values, numbers = reports_of(mechanism, assignment, users)
         seen = mechanism.decode(letters.total(values, numbers), users, assignment).reports

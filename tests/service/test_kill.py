@@ -50,7 +50,12 @@ def test_twenty_kills_lose_nothing(start_server: StartServer, database: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("mutant", "fault"), [("answer-early", "lost"), ("forget-ids", "twice")], ids=str
+    ("mutant", "fault"),
+    [
+        ("answer-early", "lost"),
+        pytest.param("forget-ids", "twice", marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_a_server_that_loses_or_repeats_would_be_noticed(
     start_server: StartServer, file: str, mutant: str, fault: str

@@ -131,7 +131,9 @@ def stepwise(run: int) -> TabularMDP:
     return TabularMDP(rng.dirichlet(np.ones(2), (2, 2, 2)), rng.random((2, 2, 2)), 2)
 
 
-@pytest.mark.parametrize("name", ["subset-selection, joint, m = 2", "gaussian"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("subset-selection, joint, m = 2", marks=pytest.mark.slow), "gaussian"]
+)
 def test_the_set_holds_the_model(name: str) -> None:
     """30 runs at ε = 2; binomial test at type-I error 1e-6, which the mutant fails in 120."""
     assert at_most(failures(small, name, 2.0, 30), 30, FAILURE) > TYPE_I
