@@ -34,6 +34,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setitem(_RULES, "savefig.dpi", 30)
         patch.setattr("ldprl.figures.gallery.histogram.REPETITIONS", 20)
         patch.setattr("ldprl.figures.gallery.two_trajectories.DRAWS", 200)
+        # Every learner in a larger world would be compiled again.
+        patch.setattr("ldprl.figures.gallery.sizes._SHOWN", ("Random 2×2×2",))
         assert reproduce(NAMES, SMALL, out, workers=1) == out / "report.html"
     return out
 
