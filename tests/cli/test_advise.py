@@ -8,6 +8,7 @@ import pytest
 
 from ldprl.advice.pairs import PAIRS
 from ldprl.mdp import optimum, random_mdp
+from ldprl.mdp.evaluation import random_value
 
 from .conftest import Run
 
@@ -65,6 +66,13 @@ def test_a_world_and_an_incumbent_of_ones_own(run: Run, tmp_path: Path) -> None:
     assert (found["states"], found["actions"], found["horizon"]) == (2, 3, 2)
     assert found["worlds"] == ["the given MDP"] * 2
     assert run(f"{line} --actions 3").json == found
+    values = found["values"]
+    assert values["best_value"] == pytest.approx(float(mdp.initial @ optimum(mdp).values[0]))
+    assert values["random_value"] == pytest.approx(random_value(mdp))
+    lost = found["recommendation"]["loss_of_the_policy_handed_over"]
+    assert values["learned"] == pytest.approx(1 - lost)
+    told = " ".join(run(line.removesuffix(" --json")).out.split())
+    assert f"and the policy that is handed over after 200 users {values['final_value']:.4g}" in told
     beaten = run(f"{line} --incumbent {policy}").json["incumbent"]
     assert beaten["loss"] == pytest.approx(0, abs=1e-9)
     assert beaten["made_up_for_after_users"] is None

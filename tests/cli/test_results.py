@@ -32,6 +32,7 @@ def test_a_run_ends_with_a_table_and_a_picture(
     )
     assert "±" in row
     assert "%" in row
+    assert "the best policy earns 0.548, acting at random 0.06777" in " ".join(ran.out.split())
     assert Path("found/regret.png").read_bytes().startswith(b"\x89PNG")
     assert row in run("show found").out
     (line,) = run("show found --json").json["lines"]

@@ -67,15 +67,21 @@ def test_lines_are_means_over_seeds_and_runs(folder: Path) -> None:
 
 def test_a_share_learnt_is_what_ldprl_regret_calls_learned(folder: Path) -> None:
     for line in summarize(folder).lines:
-        mdp, shares = mdp_from(line.environment), []
+        mdp = mdp_from(line.environment)
+        shares: list[float | None] = []
+        final: list[float] = []
         for seed in (0, 1):
             epsilon = None if math.isinf(line.epsilon) else line.epsilon
             learner, mechanism = build(
                 line.learner, line.mechanism, mdp.shape, episodes=500, epsilon=epsilon
             )
             ended = simulate(mdp, learner, mechanism, 500, runs=3, seed=seed).statistics
-            shares += learnt(mdp, learner, ended).learned
+            found = learnt(mdp, learner, ended)
+            shares += found.learned
+            final += found.final_value
         assert line.learnt.tolist() == shares
+        assert (line.best_value, line.random_value) == (found.best_value, found.random_value)
+        assert line.final_value == pytest.approx(np.mean(final))
         needed = line.as_dict()["users_needed"]
         assert line.significant or line.epsilon == math.inf or needed > 0
 

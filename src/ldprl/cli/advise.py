@@ -188,10 +188,11 @@ def advise(
         raise typer.Exit(1) from None
     if not all(pair.pure for pair in pairs):
         warn_of_delta(noise, found.users)
+    world = None if isinstance(problem, Shape) else problem
     if as_json:
-        show_json(record(found, today, relayed))
+        show_json(record(found, today, relayed, world))
     else:
-        show(found, today, relayed)
+        show(found, today, relayed, world)
 
 
 def _problem(world: str | None, sizes: dict[str, str | None]) -> Shape | TabularMDP:

@@ -19,12 +19,18 @@ from ldprl.advice.words import (
     recommendation,
 )
 from ldprl.catalogue import LEARNERS
-from ldprl.cli.show import show_line, show_table
+from ldprl.cli.show import number, show_line, show_table
+from ldprl.mdp.evaluation import random_value, worth
+from ldprl.mdp.tabular import TabularMDP
 
 
-def record(advice: Advice, incumbent: float | None, relayed: Relayed | None) -> dict[str, Any]:
-    """Return all of it as plain values."""
+def record(
+    advice: Advice, incumbent: float | None, relayed: Relayed | None, mdp: TabularMDP | None
+) -> dict[str, Any]:
+    """Return all of it as plain values; those of episodes where the MDP is given."""
     found = as_dict(advice)
+    if mdp is not None:
+        found["values"] = _values(advice, mdp)
     if incumbent is not None:
         better, paid = advice.users_needed(incumbent), made_up_for_after(advice, incumbent)
         found["incumbent"] = {
@@ -49,9 +55,19 @@ def record(advice: Advice, incumbent: float | None, relayed: Relayed | None) -> 
     return found
 
 
-def show(advice: Advice, incumbent: float | None, relayed: Relayed | None) -> None:
+def show(
+    advice: Advice, incumbent: float | None, relayed: Relayed | None, mdp: TabularMDP | None
+) -> None:
     """Print all of it for people."""
     show_line(recommendation(advice), style="bold")
+    if mdp is not None:
+        found = _values(advice, mdp)
+        show_line(
+            f"The best policy earns {number(found['best_value'])}, acting at random"
+            f" {number(found['random_value'])}, and the policy that is handed over after"
+            f" {advice.users:,} users {number(found['final_value'])}:"
+            f" {found['learned']:.0%} of the gap."
+        )
     show_line("\nWhat would change it", style="bold")
     for line in changes(advice):
         show_line(f"  {line}")
@@ -68,6 +84,18 @@ def show(advice: Advice, incumbent: float | None, relayed: Relayed | None) -> No
     show_line(f"{DEFINITION} {method(advice)}")
     for learner in dict.fromkeys(one.pair.learner for one in advice.compared):
         show_line(f"  {learner}: {LEARNERS.find(learner).promise}")
+
+
+def _values(advice: Advice, mdp: TabularMDP) -> dict[str, float]:
+    """Return what an episode is worth, on average over runs, and the share of the gap closed."""
+    at_random, gap = random_value(mdp), worth(mdp)
+    closed = 1 - float(advice.handed.mean())
+    return {
+        "best_value": at_random + gap,
+        "random_value": at_random,
+        "final_value": at_random + closed * gap,
+        "learned": closed,
+    }
 
 
 def _relay(advice: Advice, relayed: Relayed) -> str:

@@ -59,7 +59,7 @@ def show_summary(summary: Summary) -> None:
     groups = dict.fromkeys((line.environment, line.constants) for line in summary.lines)
     for group in groups:
         lines = [line for line in summary.lines if (line.environment, line.constants) == group]
-        title = f"{group[0]}, {group[1]} constants, {lines[0].users[-1]:,} users"
+        title = f"{group[0]}, {group[1]} constants, {lines[0].users[-1]:,} users{_values(lines[0])}"
         show_table(title, heads, [_row(line) for line in lines], right=heads[2:])
     show_line(
         "regret: mean over runs ± standard error. learnt: the share of the gap between acting at"
@@ -72,6 +72,13 @@ def show_summary(summary: Summary) -> None:
             show_line(f"{line.environment}, {line.name}: nothing learnt yet{about}.")
     if summary.finished < summary.cells:
         show_line(f"{summary.finished} of {summary.cells} cells are finished.")
+
+
+def _values(line: Line) -> str:
+    if line.best_value is None or line.random_value is None:
+        return ""
+    best, at_random = number(line.best_value), number(line.random_value)
+    return f"; the best policy earns {best}, acting at random {at_random}"
 
 
 def _row(line: Line) -> tuple[str, ...]:

@@ -36,6 +36,9 @@ class Line:
     learnt
         For each run: the share of the gap between acting at random and the best policy that the
         policy at its end closes; not a number where there is no gap.
+    best_value, random_value, final_value
+        Of the best policy, of acting at random, and of the policy at the end, mean over runs; None
+        in a folder of an earlier version.
     luck
         Standard deviation of the share that a table drawn at random closes.
     users_needed
@@ -53,6 +56,9 @@ class Line:
     users: IntArray
     curves: FloatArray
     learnt: FloatArray
+    best_value: float | None
+    random_value: float | None
+    final_value: float | None
     luck: float
     users_needed: float | None
     seconds: float
@@ -96,6 +102,9 @@ class Line:
             "regret": float(self.regret.mean()),
             "standard_error": float(self.standard_error[-1]),
             "worst": float(self.regret.max()),
+            "best_value": self.best_value,
+            "random_value": self.random_value,
+            "final_value": self.final_value,
             "learnt": None if math.isnan(learnt) else learnt,
             "significant": self.significant,
             "users_needed": None if self.significant else self.users_needed,
@@ -147,12 +156,16 @@ def _line(key: Key, cells: Iterable[tuple[dict[str, Any], pa.Table]]) -> Line:
         # A folder of an earlier version has none of this.
         found.append(about.get("learnt") or {"learned": [None] * len(rows), "luck": 0.0})
         seconds += about["seconds"]
+    final = [value for one in found for value in one.get("final_value", ())]
     needed = [one["users_needed"] for one in found if one.get("users_needed")]
     return Line(
         *key,
         users=users,
         curves=np.concatenate(curves),
         learnt=np.array([share for one in found for share in one["learned"]], dtype=np.float64),
+        best_value=found[0].get("best_value"),
+        random_value=found[0].get("random_value"),
+        final_value=float(np.mean(final)) if final else None,
         luck=found[0]["luck"],
         users_needed=min(needed, default=None),
         seconds=seconds,
