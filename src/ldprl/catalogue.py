@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ldprl.errors import InputError, probability, real
 from ldprl.learning.learner import Learner
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
@@ -12,6 +14,34 @@ from ldprl.shape import Shape
 from ldprl.structure import Structure
 
 LEARNERS: Catalogue[Learner] = Catalogue("learner", "ldprl.learning", Learner)  # type: ignore[type-abstract]
+
+
+class Pair(NamedTuple):
+    """A learner and the mechanism that feeds it: names in the catalogue, or ``module:Class``."""
+
+    learner: str
+    mechanism: str
+
+    def __str__(self) -> str:
+        return f"{self.learner} with {self.mechanism}"
+
+    @property
+    def pure(self) -> bool:
+        """Whether users have ε-LDP with δ = 0."""
+        return "delta" not in MECHANISMS.find(self.mechanism).parameters()
+
+    @property
+    def promise(self) -> str:
+        """What is known of the learner's regret."""
+        return LEARNERS.find(self.learner).promise
+
+    @property
+    def by_user(self) -> bool:
+        """Whether every user is simulated, so that time grows with their number.
+
+        Users with a table each cannot be drawn as sums.
+        """
+        return LEARNERS.find(self.learner).reads == "effects"
 
 
 def recommended(shape: Shape) -> str:

@@ -12,10 +12,10 @@ import pytest
 
 from ldprl.advice import Advice, Returning, advise
 from ldprl.advice.incumbent import incumbent_loss, made_up_for_after
-from ldprl.advice.pairs import Pair
 from ldprl.advice.plot import plot_advice
 from ldprl.advice.record import as_dict
 from ldprl.advice.words import against_incumbent, changes, method, recommendation
+from ldprl.catalogue import Pair
 from ldprl.errors import InputError
 from ldprl.mdp import TabularMDP, optimum, random_mdp
 from ldprl.shape import Shape

@@ -9,7 +9,7 @@ import pytest
 
 from ldprl.advice.choice import best_at, cheapest, rounded_up
 from ldprl.advice.forecast import Forecast
-from ldprl.advice.pairs import Pair
+from ldprl.catalogue import Pair
 
 USUAL, RIVAL = Pair("ldp-evi", "subset-selection"), Pair("ldp-ts", "subset-selection")
 USERS = 100

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ldprl.advice.forecast import Forecast, Forecaster, Trial, Trials, standard_error
-from ldprl.advice.pairs import OPEN, PAIRS, Pair, pair_of, preferred
+from ldprl.advice.pairs import OPEN, PAIRS, pair_of, preferred
 from ldprl.advice.scenarios import given_scenario
-from ldprl.catalogue import LEARNERS
+from ldprl.catalogue import LEARNERS, Pair
 from ldprl.errors import InputError
 from ldprl.mdp import TabularMDP, random_mdp
 from ldprl.mdp.evaluation import policy_values

@@ -9,7 +9,7 @@ import pytest
 
 from ldprl.advice.forecast import Forecast
 from ldprl.advice.monotone import Fit, falling
-from ldprl.advice.pairs import Pair
+from ldprl.catalogue import Pair
 
 PAIR = Pair("ldp-evi", "subset-selection")
 POINTS = np.array([1, 10, 100, 1000])

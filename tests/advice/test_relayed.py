@@ -6,8 +6,8 @@ import pytest
 
 from ldprl.accounting.shuffling import central_epsilon
 from ldprl.advice.adviser import Advice, advise
-from ldprl.advice.pairs import Pair
 from ldprl.advice.relayed import with_relay
+from ldprl.catalogue import Pair
 from ldprl.errors import InputError
 from ldprl.mdp import random_mdp
 from ldprl.mechanisms.catalogue import build_mechanism

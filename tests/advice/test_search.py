@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ldprl.advice.forecast import Forecast
-from ldprl.advice.pairs import Pair
 from ldprl.advice.search import Search
+from ldprl.catalogue import Pair
 
 USUAL, RIVAL = Pair("ldp-evi", "subset-selection"), Pair("ldp-ts", "subset-selection")
 TARGET, RUNS, USERS = 0.1, 30, 10_000

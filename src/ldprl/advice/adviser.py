@@ -9,9 +9,10 @@ from typing import Literal
 
 from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Forecaster, Trials
 from ldprl.advice.monotone import Fit
-from ldprl.advice.pairs import OPEN, PAIRS, Pair, preferred
+from ldprl.advice.pairs import OPEN, PAIRS, preferred
 from ldprl.advice.returning import ONCE, Returning
 from ldprl.advice.search import FEW_RUNS, Search
+from ldprl.catalogue import Pair
 from ldprl.errors import InputError, probability, real, whole_number
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, Shape

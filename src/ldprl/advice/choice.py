@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ldprl.advice.forecast import Forecast, standard_error
-from ldprl.advice.pairs import Pair
+from ldprl.catalogue import Pair
 
 CLEARLY, AT_LEAST = 0.5, 0.05
 """Clearly better: at most half the loss, ε or users; a loss also by 0.05 at least."""

@@ -11,9 +11,8 @@ from typing import Self
 
 import numpy as np
 
-from ldprl.advice.pairs import Pair
 from ldprl.advice.scenarios import Scenario, scenarios
-from ldprl.catalogue import build
+from ldprl.catalogue import Pair, build
 from ldprl.experiments.cells import StoppedError
 from ldprl.experiments.local import Processes
 from ldprl.mdp.evaluation import regret

@@ -2,42 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ldprl.catalogue import LEARNERS, recommended
+from ldprl.catalogue import LEARNERS, Pair, recommended
 from ldprl.errors import InputError
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.shape import Shape
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A learner and the mechanism that feeds it: names in the catalogue, or ``module:Class``."""
-
-    learner: str
-    mechanism: str
-
-    def __str__(self) -> str:
-        return f"{self.learner} with {self.mechanism}"
-
-    @property
-    def pure(self) -> bool:
-        """Whether users have ε-LDP with δ = 0."""
-        return "delta" not in MECHANISMS.find(self.mechanism).parameters()
-
-    @property
-    def promise(self) -> str:
-        """What is known of the learner's regret."""
-        return LEARNERS.find(self.learner).promise
-
-    @property
-    def by_user(self) -> bool:
-        """Whether every user is simulated, so that time grows with their number.
-
-        Users with a table each cannot be drawn as sums.
-        """
-        return LEARNERS.find(self.learner).reads == "effects"
-
 
 PAIRS = tuple(
     Pair(name, other)

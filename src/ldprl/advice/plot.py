@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldprl.advice.adviser import Advice
 from ldprl.advice.forecast import Forecast, standard_error
-from ldprl.advice.pairs import Pair
-from ldprl.catalogue import LEARNERS
+from ldprl.catalogue import LEARNERS, Pair
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from ldprl.accounting.shuffling import largest_local_epsilon
 from ldprl.advice.adviser import Advice
 from ldprl.advice.forecast import FIRST_PLAN, Forecast, Forecaster, Trials
-from ldprl.advice.pairs import PAIRS, Pair
+from ldprl.advice.pairs import PAIRS
+from ldprl.catalogue import Pair
 from ldprl.errors import InputError, probability, whole_number
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.catalogue import build_mechanism

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from ldprl.advice.choice import CLEARLY, best_at, cheapest, rounded_up
 from ldprl.advice.forecast import AHEAD, Forecast
 from ldprl.advice.monotone import Fit
-from ldprl.advice.pairs import Pair
+from ldprl.catalogue import Pair
 
 Ask = Callable[[Sequence[tuple[Pair, float | None]], int, int], list[Forecast]]
 """Returns a forecast for each pair and ε, for a number of users, in a number of runs."""

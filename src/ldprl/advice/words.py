@@ -9,8 +9,7 @@ import numpy as np
 from ldprl.advice.adviser import Advice
 from ldprl.advice.forecast import FIRST_PLAN, GROWTH, Forecast, standard_error
 from ldprl.advice.incumbent import made_up_for_after
-from ldprl.advice.pairs import Pair
-from ldprl.catalogue import LEARNERS
+from ldprl.catalogue import LEARNERS, Pair
 from ldprl.shape import FloatArray
 
 DEFINITION = (

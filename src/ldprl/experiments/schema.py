@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from ldprl.catalogue import LEARNERS
+from ldprl.catalogue import LEARNERS, Pair
 from ldprl.errors import InputError, one_of, positive, probability, real
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.none import NoPrivacy
@@ -16,13 +16,6 @@ from ldprl.naming import Catalogue
 from ldprl.simulation.schedule import schedule_from
 
 _T = TypeVar("_T")
-
-
-class Pair(NamedTuple):
-    """A learner with the mechanism that its users have."""
-
-    learner: str
-    mechanism: str
 
 
 @dataclass(frozen=True, kw_only=True)
