@@ -20,7 +20,7 @@ from ldprl.protocol.messages import Issued, report_document
 from ldprl.questions.question import Question
 from ldprl.service.intake import Report
 from ldprl.service.service import Service
-from ldprl.service.settings import Settings
+from ldprl.service.settings import ServiceSettings
 from ldprl.simulation.reference import live, run_protocol
 from ldprl.simulation.world import draw_totals
 from tests.own.eps_greedy import EpsGreedy
@@ -64,7 +64,7 @@ def test_they_are_deployed(tmp_path: Path) -> None:
     assert deployment.options == {"places": True}
     kinds = {"place", "reward", "transition"}
     assert set(deployment.document["randomizer"]) == kinds | {"places"}
-    service = Service(Settings(deployment, f"sqlite:///{tmp_path}/own.sqlite"))
+    service = Service(ServiceSettings(deployment, f"sqlite:///{tmp_path}/own.sqlite"))
     service.prepare()
     edition, rng, asked = service.view.current, np.random.default_rng(0), set()
     for number in range(200):

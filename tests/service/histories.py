@@ -24,7 +24,7 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import REFUSALS, DelayedError
 from ldprl.service.plans import edition
 from ldprl.service.service import Service
-from ldprl.service.settings import Settings
+from ldprl.service.settings import ServiceSettings
 
 from .server import some_values
 
@@ -135,7 +135,7 @@ class Histories(RuleBasedStateMachine):
 
     def _started(self, place: int) -> Service:
         belief = self.beliefs[place] = ModelServer(self.beliefs[place].hours)
-        service = Service(Settings(DEPLOYMENT, self.url), lambda: 3600 * belief.hours)
+        service = Service(ServiceSettings(DEPLOYMENT, self.url), lambda: 3600 * belief.hours)
         if not self.model.published:
             self.model.publish(belief)
         service.planner.step()

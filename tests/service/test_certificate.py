@@ -23,7 +23,7 @@ from ldprl.service.database.protocol import Admitted
 from ldprl.service.gauges import gauges
 from ldprl.service.intake import Report
 from ldprl.service.service import Service
-from ldprl.service.settings import Settings, read_deployment
+from ldprl.service.settings import ServiceSettings, read_deployment
 from ldprl.service.view_data import certificate, export
 from ldprl.shape import Policy
 
@@ -43,7 +43,7 @@ confidence = "0.9"
 
 
 def opened(database: str, deployment: str = CERTIFIED) -> Service:
-    made = Service(Settings(Deployment.from_toml(tomllib.loads(deployment)), database))
+    made = Service(ServiceSettings(Deployment.from_toml(tomllib.loads(deployment)), database))
     made.prepare()
     return made
 
@@ -172,7 +172,7 @@ def lost_at_worst(folder: Path, most_lost: str) -> float:
         "certificate": {"share": "0.2", "confidence": "0.95", "most_lost": most_lost},
     }
     url = f"sqlite:///{folder}/{most_lost}.sqlite"
-    service = Service(Settings(Deployment.from_toml(table), url))
+    service = Service(ServiceSettings(Deployment.from_toml(table), url))
     service.prepare()
     # Who gets which assignment is the same each time.
     service.database.secret = bytes(32)

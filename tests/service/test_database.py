@@ -20,7 +20,7 @@ from ldprl.service.database.known import KnownIds
 from ldprl.service.database.protocol import Admitted, Verdict
 from ldprl.service.database.sqlite import SqliteDatabase
 from ldprl.service.service import Service
-from ldprl.service.settings import Settings
+from ldprl.service.settings import ServiceSettings
 
 from .cluster import Postgres
 from .conftest import DEPLOYMENT, StartServer
@@ -41,7 +41,7 @@ def reports(service: Service, first: int, count: int) -> list[Admitted]:
 
 
 def opened(database: str) -> Service:
-    service = Service(Settings(deployment(), database))
+    service = Service(ServiceSettings(deployment(), database))
     service.prepare()
     return service
 
@@ -147,7 +147,7 @@ def test_an_id_is_kept_under_the_version_that_it_was_counted_for(database: str) 
 
 def test_a_forgotten_version_stays_closed_when_the_clock_goes_back(database: str) -> None:
     hours = [1000.0]
-    service = Service(Settings(deployment(), database), lambda: 3600 * hours[0])
+    service = Service(ServiceSettings(deployment(), database), lambda: 3600 * hours[0])
     service.prepare()
     counted = reports(service, 0, 1)
     assert service.database.commit(counted, {}) == ["counted"]
@@ -173,13 +173,13 @@ def test_a_version_that_one_server_forgot_is_closed_on_another(postgres: Postgre
     """The second server's clock is hours behind, and its view is old."""
     url = postgres.database()
     hours = [1000.0]
-    ahead = Service(Settings(deployment(), url), lambda: 3600 * hours[0])
+    ahead = Service(ServiceSettings(deployment(), url), lambda: 3600 * hours[0])
     ahead.prepare()
     counted = reports(ahead, 0, 1)
     ahead.database.commit(counted, {})
     ahead.database.want_plan(1)
     ahead.planner.step()
-    behind = Service(Settings(deployment(), url), lambda: 3600 * 1000.0)
+    behind = Service(ServiceSettings(deployment(), url), lambda: 3600 * 1000.0)
     behind.prepare()
     hours[0] += 10_000
     ahead.planner.step()

@@ -11,7 +11,7 @@ import pytest
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.history import History
 from ldprl.service.service import Service
-from ldprl.service.settings import Settings
+from ldprl.service.settings import ServiceSettings
 
 from .test_certificate import CERTIFIED, some_reports
 
@@ -21,7 +21,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Service:
     """Six versions, each of 60 reports; no thread runs."""
     folder: Path = tmp_path_factory.mktemp("history")
     deployment = Deployment.from_toml(tomllib.loads(CERTIFIED))
-    made = Service(Settings(deployment, f"sqlite:///{folder}/test.sqlite"))
+    made = Service(ServiceSettings(deployment, f"sqlite:///{folder}/test.sqlite"))
     made.prepare()
     rng = np.random.default_rng(4)
     for _ in range(6):

@@ -10,7 +10,7 @@ import pytest
 
 from ldprl.errors import InputError
 from ldprl.service.run import _open
-from ldprl.service.settings import Settings
+from ldprl.service.settings import ServiceSettings
 
 from .conftest import DEPLOYMENT
 from .server import launch
@@ -38,7 +38,7 @@ def test_what_is_damaged_is_named(database: str, damage: str, said: str) -> None
     service.database.close()
     execute(database, damage)
     with pytest.raises(InputError) as caught:
-        _open(Settings(deployment(), database))
+        _open(ServiceSettings(deployment(), database))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -57,7 +57,7 @@ def test_garbage_in_the_files_pages_is_refused_or_does_no_harm(tmp_path: Path, s
             content[4096 * page : 4096 * (page + 1)] = rng.randbytes(4096)
     path.write_bytes(content)
     with pytest.raises(InputError, match="database"):
-        _open(Settings(deployment(), f"sqlite:///{path}"))
+        _open(ServiceSettings(deployment(), f"sqlite:///{path}"))
 
 
 def test_the_command_says_it_in_one_line(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import RejectionError
 from ldprl.service.intake import Report
 from ldprl.service.service import Service
-from ldprl.service.settings import Settings
+from ldprl.service.settings import ServiceSettings
 
 from .conftest import DEPLOYMENT
 from .server import some_values
@@ -41,7 +41,7 @@ def test_reports_of_ninety_days_ago_count_and_planning_does_not_wait(
     if kind == "postgresql":
         address = request.getfixturevalue("postgres").database()
     clock, rng = Clock(), np.random.default_rng(3)
-    service = Service(Settings(Deployment.from_toml(tomllib.loads(LATE)), address), clock)
+    service = Service(ServiceSettings(Deployment.from_toml(tomllib.loads(LATE)), address), clock)
     service.prepare()
     due: defaultdict[int, list[Report]] = defaultdict(list)
     told: Counter[int] = Counter()

@@ -23,7 +23,7 @@ from ldprl.service.intake import Report
 from ldprl.service.planner import Planner
 from ldprl.service.plans import plan_text
 from ldprl.service.service import Service
-from ldprl.service.settings import Settings
+from ldprl.service.settings import ServiceSettings
 from ldprl.service.view_data import dashboard, status
 from ldprl.structure import Structure
 
@@ -53,7 +53,7 @@ def clock() -> Clock:
 def service(database: str, clock: Clock) -> Service:
     """A service whose threads do not run: the test takes every step itself."""
     deployment = Deployment.from_toml(tomllib.loads(LEARNING))
-    made = Service(Settings(deployment, database), clock)
+    made = Service(ServiceSettings(deployment, database), clock)
     made.prepare()
     return made
 
@@ -109,7 +109,7 @@ def test_plans_are_made_from_the_users_that_are_remembered(tmp_path: Path) -> No
     """Of five versions of 20 users the last two and the one in force count; all are kept."""
     deployment = Deployment.from_toml(tomllib.loads(LEARNING) | {"memory_users": 40})
     address = f"sqlite:///{tmp_path}/recent.sqlite"
-    service = Service(Settings(deployment, address))
+    service = Service(ServiceSettings(deployment, address))
     service.prepare()
     for _ in range(5):
         service.database.commit(admitted(service, 20), {})
@@ -118,7 +118,7 @@ def test_plans_are_made_from_the_users_that_are_remembered(tmp_path: Path) -> No
     late = admitted(service, 7)
     service.database.close()
     # Another process, after a crash, plans the same.
-    service = Service(Settings(deployment, address))
+    service = Service(ServiceSettings(deployment, address))
     service.prepare()
     sums = service.database.sums()
     statistics, digest = service.decoder.read(sums)
@@ -207,7 +207,9 @@ def knowing(tmp_path: Path, known: dict[str, Any]) -> Service:
     deployment = Deployment(
         "known", RIVER.shape, "12", structure=Structure.from_document(known, RIVER.shape)
     )
-    settings = Settings(replace(deployment, first_epoch=500), f"sqlite:///{tmp_path}/known.sqlite")
+    settings = ServiceSettings(
+        replace(deployment, first_epoch=500), f"sqlite:///{tmp_path}/known.sqlite"
+    )
     made = Service(settings, lambda: 3.6e9)
     made.prepare()
     return made
@@ -278,7 +280,7 @@ def wait_for_version(server: Server, version: int) -> None:
 def test_assignments_come_in_their_shares(tmp_path: Path) -> None:
     """Of 4,000 ids, each assignment gets its share ± 6 standard deviations (type-I < 1e-7)."""
     deployment = Deployment.from_toml(tomllib.loads(DEPLOYMENT))
-    service = Service(Settings(deployment, f"sqlite:///{tmp_path}/shares.sqlite"))
+    service = Service(ServiceSettings(deployment, f"sqlite:///{tmp_path}/shares.sqlite"))
     service.prepare()
     current, secret = service.view.current, service.database.secret
     drawn = [current.drawn(f"{number:032x}", secret)[0] for number in range(4000)]

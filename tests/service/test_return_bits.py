@@ -27,7 +27,7 @@ from ldprl.service.causes import RejectionError
 from ldprl.service.history import History
 from ldprl.service.intake import Report
 from ldprl.service.service import Service
-from ldprl.service.settings import Settings
+from ldprl.service.settings import ServiceSettings
 from ldprl.service.view_data import dashboard, export
 from ldprl.shape import IntArray
 from tests.service.test_end_to_end import (
@@ -47,7 +47,9 @@ def served(path: Path, shape: Shape, epsilon: str = "1") -> Service:
     deployment = Deployment(
         "returns", shape, epsilon, "return-bits", learner="ldp-returns", first_epoch=USERS
     )
-    service = Service(Settings(deployment, f"sqlite:///{path}/returns.sqlite"), lambda: 3.6e9)
+    service = Service(
+        ServiceSettings(deployment, f"sqlite:///{path}/returns.sqlite"), lambda: 3.6e9
+    )
     service.prepare()
     return service
 

@@ -17,7 +17,7 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.service.database import open_database
 from ldprl.service.database.schema import SCHEMA
 from ldprl.service.service import Service
-from ldprl.service.settings import Settings
+from ldprl.service.settings import ServiceSettings
 from ldprl.service.view_data import certificate
 
 from .make_databases import FOLDER
@@ -103,7 +103,7 @@ def test_a_database_of_every_version_opens_and_goes_on(database: str, version: i
     kept = Deployment.from_document(json.loads(text))
     assert kept.digest == "7b634c2040930643304925185d1cf139edbac1c8163a867110c3493d363e6b99"
     # An hour after the second plan, so that both versions may still be reported under.
-    service = Service(Settings(kept, database), clock=lambda: 3600.0 * 498566)
+    service = Service(ServiceSettings(kept, database), clock=lambda: 3600.0 * 498566)
     service.prepare()
     state = service.database.state()
     assert (state.users, state.version) == (75, 2)

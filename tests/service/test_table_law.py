@@ -22,7 +22,7 @@ from ldprl.service.causes import RejectionError
 from ldprl.service.intake import Report
 from ldprl.service.plans import plan_from, plan_text
 from ldprl.service.service import Service
-from ldprl.service.settings import Settings
+from ldprl.service.settings import ServiceSettings
 from ldprl.tables import TableLaw
 
 TABLES = 4096
@@ -57,7 +57,7 @@ class RandomTables(Learner):
 def served(monkeypatch: pytest.MonkeyPatch, path: Path, shape: Shape, **how: Any) -> Service:
     monkeypatch.setattr(planner, "learner_of", lambda deployment: RandomTables(**how))
     deployment = Deployment("law", shape, "2", options={"layout": "separate", "answers": 1})
-    service = Service(Settings(deployment, f"sqlite:///{path}/law.sqlite"), lambda: 3.6e9)
+    service = Service(ServiceSettings(deployment, f"sqlite:///{path}/law.sqlite"), lambda: 3.6e9)
     service.prepare()
     return service
 

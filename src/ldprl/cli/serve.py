@@ -89,7 +89,7 @@ def serve(
     from ldprl.errors import InputError, positive
     from ldprl.service.limits import Limits
     from ldprl.service.run import serve as run
-    from ldprl.service.settings import Settings, read_deployment, read_proxies
+    from ldprl.service.settings import ServiceSettings, read_deployment, read_proxies
 
     chosen = read_deployment(deployment)
     warn_of_unused(chosen.learner, chosen.structure)
@@ -100,7 +100,7 @@ def serve(
         expected = "64 hexadecimal digits, from ldprl admin-token"
         raise InputError("relay_token_hash", relay_token_hash, expected)
     file = re.sub(r"[^\w.-]+", "-", chosen.name) + ".sqlite"
-    settings = Settings(
+    settings = ServiceSettings(
         chosen,
         database or f"sqlite:///{file}",
         admin_token_hash,

@@ -22,7 +22,7 @@ from ldprl.service.http_protocol import BoundedProtocol
 from ldprl.service.limits import Limits
 from ldprl.service.logs import configure_logs
 from ldprl.service.service import Service
-from ldprl.service.settings import Settings
+from ldprl.service.settings import ServiceSettings
 from ldprl.service.watch import Watch
 from ldprl.service.workers import supervise
 
@@ -33,7 +33,7 @@ _log = logging.getLogger("ldprl.service")
 
 
 def serve(
-    settings: Settings,
+    settings: ServiceSettings,
     host: str,
     port: int,
     *,
@@ -72,7 +72,9 @@ def serve(
         _run(service, listening, access_log)
 
 
-def _work(settings: Settings, listening: socket.socket, access_log: bool, log_format: str) -> None:
+def _work(
+    settings: ServiceSettings, listening: socket.socket, access_log: bool, log_format: str
+) -> None:
     """Be one of several processes."""
     configure_logs(log_format)
     _run(_open(settings), listening, access_log)
@@ -113,7 +115,7 @@ def run_app(
     uvicorn.Server(config).run(sockets=[listening])
 
 
-def _open(settings: Settings) -> Service:
+def _open(settings: ServiceSettings) -> Service:
     try:
         service = Service(settings)
         service.prepare()

@@ -17,7 +17,7 @@ from ldprl.service.integrity import check_integrity
 from ldprl.service.limits import Gate
 from ldprl.service.metrics import Metrics
 from ldprl.service.planner import Planner
-from ldprl.service.settings import Settings
+from ldprl.service.settings import ServiceSettings
 
 _FIRST_PLAN_SECONDS = 60.0
 
@@ -25,7 +25,7 @@ _FIRST_PLAN_SECONDS = 60.0
 class Service:
     """Database, board, planner, committer, intake and gate of one process."""
 
-    def __init__(self, settings: Settings, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, settings: ServiceSettings, clock: Callable[[], float] = time.time) -> None:
         self.settings = settings
         self.deployment = settings.deployment
         self.metrics = Metrics()

@@ -20,7 +20,7 @@ _LONGEST_FILE = 2**22
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServiceSettings:
     """How to serve one deployment.
 
     Attributes
