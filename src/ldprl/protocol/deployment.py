@@ -14,6 +14,7 @@ from typing import Any, cast
 from ldprl.errors import InputError, one_of, positive, probability, whole_number
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.pace import growth_of
 from ldprl.protocol.certificate import Certified
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.shuffle import Shuffled
@@ -237,17 +238,17 @@ def digest_of(document: object) -> str:
 
 def epoch_length(epochs: str, users: int) -> int:
     """Return how many reports the rule ``epochs`` waits for after ``users``."""
+    growth = growth_of(str(epochs))
+    if growth is not None and growth <= _MOST_GROWTH:
+        # In decimals, so that every machine plans at the same count.
+        return math.ceil(growth * users)
+    kind, _, value = str(epochs).partition(":")
+    # Python refuses to read thousands of digits.
+    few = value.isdecimal() and len(value) <= len(str(LARGEST_COUNT))
+    if kind == "every" and few and 1 <= int(value) <= LARGEST_COUNT:
+        return int(value)
     if epochs == "each":
         return 1
-    kind, _, value = str(epochs).partition(":")
-    try:
-        if kind == "every" and 1 <= int(value) <= LARGEST_COUNT:
-            return int(value)
-        if kind == "growth" and 0 < Decimal(value) <= _MOST_GROWTH:
-            # In decimals, so that every machine plans at the same count.
-            return math.ceil(Decimal(value) * users)
-    except (ValueError, InvalidOperation):
-        pass
     expected = f"'each', 'every:N' or 'growth:G' with N ≥ 1 and 0 < G ≤ {_MOST_GROWTH}"
     raise InputError("epochs", epochs, expected)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldprl.errors import InputError, positive, whole_number
+from ldprl.pace import growth_of
 
 Schedule = Callable[[int], int]
 """Given the number of users so far, how many the next plan serves (at least one)."""
@@ -81,13 +82,9 @@ def schedule_from(replan: str | Schedule) -> Schedule:
     often, _, crowd = str(replan).rpartition("crowd:")
     if crowd.isdecimal() and (often == "" or often.endswith(",")) and str(replan) != crowd:
         return AtLeast(schedule_from(often[:-1]) if often else each, int(crowd))
-    kind, _, value = str(replan).partition(":")
-    if kind == "growth":
-        try:
-            return Growth(float(value))
-        except ValueError as error:
-            if isinstance(error, InputError):
-                raise
+    growth = growth_of(str(replan))
+    if growth is not None:
+        return Growth(float(growth))
     raise InputError(
         "replan", replan, "'each', 'growth:G' with a number G > 0, 'crowd:N' or 'growth:G,crowd:N'"
     )
