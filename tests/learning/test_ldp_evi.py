@@ -1,4 +1,4 @@
-"""LDP-EVI and LDP-TS: what they hand out, and the set that LDP-EVI plans with."""
+"""LDP-EVI: what it hands out, and the set that it plans with."""
 
 from __future__ import annotations
 
@@ -21,71 +21,21 @@ from ldprl import (
     riverswim,
     simulate,
 )
-from ldprl.assignment import Plan
 from ldprl.learning.learner import Learner
-from ldprl.learning.planners.calling import make_plan
-from ldprl.learning.planning import plan
 from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
 from ldprl.shape import Policy
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
 from ldprl.statistics import Statistics
-from tests.learning.cases import NAMES, SHAPES, mechanism, sums_like
-from tests.learning.exploring import evi_plan, serve
+from tests.learning.cases import NAMES, mechanism, sums_like
+from tests.learning.exploring import evi_plan
+from tests.learning.plans import assert_equal_but_for_curiosity
 
 
 class Unguarded(LDPEVI):
     """LDP-EVI as its heuristics plan; the guard has tests of its own."""
 
     _guarded = False
-
-
-KINDS: list[type[LDPEVI] | type[LDPTS]] = [LDPEVI, LDPTS]
-
-
-def assert_can_be_handed_out(handed: Plan, chosen: Mechanism) -> None:
-    shape = chosen.shape
-    assert sum(assignment.share for assignment in handed) == pytest.approx(1, abs=1e-9)
-    asked = chosen.questions()
-    for assignment in handed:
-        assert assignment.share >= 0
-        assert assignment.policy.shape == (shape.horizon, shape.states)
-        assert assignment.policy.dtype == np.int64
-        assert ((assignment.policy >= 0) & (assignment.policy < shape.actions)).all()
-        assert len(assignment.questions) == (chosen.answers if asked else 0)
-        for question in assignment.questions:
-            assert (question.what, question.step) in asked
-            assert question.weights.shape == (shape.states,)
-            assert ((question.weights > 0) & (question.weights <= 1)).all()
-
-
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_plan_can_be_handed_out(
-    kind: type[LDPEVI] | type[LDPTS], name: str, shape: Shape
-) -> None:
-    """Without any report, and whatever the sums; the same sums, the same plan."""
-    chosen = mechanism(name, shape)
-    learner: Learner = kind(chosen)
-    plans = []
-    for sums in (chosen.no_statistics(), *(sums_like(chosen, 1, scale) for scale in (1.0, 1e4))):
-        first, again = (learner.plan(sums, np.random.default_rng(5)) for _ in range(2))
-        assert_can_be_handed_out(first, chosen)
-        assert len(first) == len(again)
-        for one, other in zip(first, again, strict=True):
-            np.testing.assert_array_equal(one.policy, other.policy)
-        plans.append(first)
-    assert plans[0]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_hostile_sums_are_survived(kind: type[LDPEVI] | type[LDPTS]) -> None:
-    for name in NAMES:
-        chosen = mechanism(name, Shape(3, 2, 4))
-        for scale in (1e-9, 1e9, 1e15):
-            found = kind(chosen).plan(sums_like(chosen, 2, scale), np.random.default_rng(0))
-            assert_can_be_handed_out(found, chosen)
 
 
 def after_some_users(chosen: Mechanism, learner: Learner, users: int) -> Statistics:
@@ -112,45 +62,6 @@ def test_users_play_greedily_after_the_step_they_are_asked_about() -> None:
         assert assignment.policy.tobytes() in (told(optimistic, step), told(greedy, step))
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("answers", [2, 3])
-@pytest.mark.parametrize("kind", KINDS)
-def test_plans_with_several_questions_can_be_handed_out(
-    kind: type[LDPEVI] | type[LDPTS], answers: int, layout: LayoutName
-) -> None:
-    for shape in (Shape(3, 2, 4), Shape(2, 3, 3, step_dependent=True)):
-        chosen = SubsetSelection(shape, 8.0, layout=layout, answers=answers)
-        for sums in (
-            chosen.no_statistics(),
-            *(sums_like(chosen, 1, scale) for scale in (1.0, 1e4)),
-        ):
-            assert_can_be_handed_out(kind(chosen).plan(sums, np.random.default_rng(5)), chosen)
-
-
-Key = tuple[bytes, tuple[tuple[str, int, bytes], ...]]
-
-
-def by_assignment(handed: Plan) -> dict[Key, float]:
-    """Return the share of each policy with its questions, weights rounded."""
-    found: dict[Key, float] = {}
-    for one in handed:
-        asked = tuple((q.kind, q.step, q.weights.round(9).tobytes()) for q in one.questions)
-        key = one.policy.tobytes(), asked
-        found[key] = found.get(key, 0.0) + one.share
-    return found
-
-
-def assert_equal_but_for_curiosity(found: Plan, expected: Plan, groups: int) -> None:
-    """Shares are those expected, and in each group of users a tenth is asked at random."""
-    mine, theirs = by_assignment(found), by_assignment(expected)
-    assert set(theirs) <= set(mine)
-    surplus = {key: share - theirs.get(key, 0.0) for key, share in mine.items()}
-    curious = [extra for extra in surplus.values() if abs(extra) > 1e-9]
-    assert all(extra > 0 for extra in curious)
-    assert len(curious) <= groups
-    assert sum(curious) == pytest.approx(0.1)
-
-
 @pytest.mark.parametrize("answers", [1, 3])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("shape", [Shape(3, 2, 4), Shape(2, 3, 3, step_dependent=True)], ids=str)
@@ -167,31 +78,6 @@ def test_plans_of_ldp_evi_equal_the_plain_ones(
         found = learner.plan(sums, np.random.default_rng(seed))
         assert_equal_but_for_curiosity(found, expected, 2)
     assert thrifty > 0
-
-
-@pytest.mark.parametrize("answers", [1, 3])
-def test_plans_of_ldp_ts_serve_the_drawn_policies(answers: int) -> None:
-    """What the users of each drawn policy are asked equals the plain choice."""
-    shape = Shape(3, 2, 4)
-    chosen = SubsetSelection(shape, 8.0, layout="separate", answers=answers)
-    learner = LDPTS(chosen, draws=1)
-    explored = 0
-    for seed, scale in itertools.product(range(4), (1e3, 1e5)):
-        sums = replace(sums_like(chosen, seed, scale), users=10**6)
-        belief = learner.belief(sums)
-        greedy = plan(shape, belief.rewards, belief.moves)
-        planner = learner.planner(sums, np.random.default_rng(0))
-        draft = learner.room(sums)
-        found = make_plan(planner, sums, draft, np.random.default_rng(seed), chosen.questions())
-        drawn = planner.drawn[0].reshape(greedy.shape)
-        expected: Plan = ()
-        if not np.array_equal(drawn, greedy):
-            expected = serve(chosen, sums, belief, drawn, greedy, 1.0, limited=True)
-            explored += 1
-        left = 1 - sum(one.share for one in expected) / 0.9
-        expected += serve(chosen, sums, belief, greedy, greedy, left, limited=False)
-        assert_equal_but_for_curiosity(found, expected, 2)
-    assert explored > 0
 
 
 def test_explorers_take_the_cheaper_way() -> None:
