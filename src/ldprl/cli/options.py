@@ -38,3 +38,9 @@ Alpha = Annotated[
 ]
 Episodes = Annotated[str, typer.Option(metavar="K", help="Users, one episode each, such as 1e8.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to stdout.")]
+LogFormat = Annotated[
+    str,
+    typer.Option(
+        metavar="text|json", envvar="LDPRL_LOG", help="How log lines on stderr are written."
+    ),
+]

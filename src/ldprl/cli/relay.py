@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import Json
+from ldprl.cli.options import Json, LogFormat
 from ldprl.cli.show import show_json
 
 
@@ -41,12 +41,7 @@ def relay(
             help="What the service knows this relay by; better in the environment.",
         ),
     ] = "",
-    log: Annotated[
-        str,
-        typer.Option(
-            metavar="text|json", envvar="LDPRL_LOG", help="How log lines on stderr are written."
-        ),
-    ] = "text",
+    log: LogFormat = "text",
 ) -> None:
     """Hold sealed reports, and hand them over when a crowd is there: never fewer.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ldprl.cli.numbers import count, decimal, warn_of_unused
-from ldprl.cli.options import Json
+from ldprl.cli.options import Json, LogFormat
 from ldprl.cli.show import show_json
 
 
@@ -72,12 +72,7 @@ def serve(
         bool,
         typer.Option("--access-log", help="Log requests, without addresses; off by default."),
     ] = False,
-    log: Annotated[
-        str,
-        typer.Option(
-            metavar="text|json", envvar="LDPRL_LOG", help="How log lines on stderr are written."
-        ),
-    ] = "text",
+    log: LogFormat = "text",
 ) -> None:
     """Collect reports, learn from them, hand out policies: the service itself.
 
@@ -93,12 +88,10 @@ def serve(
 
     chosen = read_deployment(deployment)
     warn_of_unused(chosen.learner, chosen.structure)
-    if admin_token_hash is not None and not re.fullmatch("[0-9a-f]{64}", admin_token_hash):
-        expected = "64 hexadecimal digits, from ldprl admin-token"
-        raise InputError("admin_token_hash", admin_token_hash, expected)
-    if relay_token_hash is not None and not re.fullmatch("[0-9a-f]{64}", relay_token_hash):
-        expected = "64 hexadecimal digits, from ldprl admin-token"
-        raise InputError("relay_token_hash", relay_token_hash, expected)
+    hashes = {"admin_token_hash": admin_token_hash, "relay_token_hash": relay_token_hash}
+    for name, value in hashes.items():
+        if value is not None and not re.fullmatch("[0-9a-f]{64}", value):
+            raise InputError(name, value, "64 hexadecimal digits, from ldprl admin-token")
     file = re.sub(r"[^\w.-]+", "-", chosen.name) + ".sqlite"
     settings = ServiceSettings(
         chosen,
