@@ -6,12 +6,11 @@ from decimal import Decimal, InvalidOperation
 
 
 def growth_of(text: str) -> Decimal | None:
-    """Return the G > 0 of ``growth:G``, and None of any other text."""
+    """Return the number G of ``growth:G``, whatever it is, and None of any other text."""
     kind, _, value = text.partition(":")
     if kind != "growth":
         return None
     try:
-        factor = Decimal(value)
+        return Decimal(value)
     except InvalidOperation:
         return None
-    return factor if factor.is_finite() and factor > 0 else None

@@ -239,7 +239,7 @@ def digest_of(document: object) -> str:
 def epoch_length(epochs: str, users: int) -> int:
     """Return how many reports the rule ``epochs`` waits for after ``users``."""
     growth = growth_of(str(epochs))
-    if growth is not None and growth <= _MOST_GROWTH:
+    if growth is not None and growth.is_finite() and 0 < growth <= _MOST_GROWTH:
         # In decimals, so that every machine plans at the same count.
         return math.ceil(growth * users)
     kind, _, value = str(epochs).partition(":")
