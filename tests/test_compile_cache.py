@@ -14,6 +14,7 @@ import pytest
 
 import ldprl
 from ldprl.kernels.compiling import address_of, entry
+from ldprl.kernels.packing import value_at
 
 _PROGRAM = """
 import os, sys
@@ -64,13 +65,14 @@ class Own(NamedTuple):
 
 
 def first_of(pair: tuple[float]) -> float:
-    return pair[0]
+    first: float = value_at(pair)[0]
+    return first
 
 
 def test_types_from_elsewhere_stay_out_of_the_cache() -> None:
     """The cache's index names its types: one that cannot be imported made all of it unreadable."""
     compiled: Any = entry(first_of)
-    assert address_of(compiled, (Own(1.0),))
+    assert address_of(compiled, Own(1.0), ())
     assert not compiled.overloads
-    assert address_of(compiled, ((1.0,),))
+    assert address_of(compiled, (1.0,), ())
     assert len(compiled.overloads) == 1

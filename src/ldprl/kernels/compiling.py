@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -12,6 +11,10 @@ import numba
 from numba import njit, typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
+
+from ldprl.kernels.linking import PartCompiler
+from ldprl.kernels.packing import packed_type
+from ldprl.kernels.sources import sources_digest
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -24,7 +27,14 @@ _OPTIONS: dict[str, Any] = {
     # Kernels allocate nothing, so no references need to be counted.
     "_nrt": False,
 }
-_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_INNER: dict[str, Any] = {
+    **_OPTIONS,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": PartCompiler,
+    # Otherwise numba takes it over from the caller.
+    "forceinline": False,
+}
 _INLINED: dict[str, Any] = {**_INNER, "forceinline": True}
 _CONFIG: Any = numba.config
 _types: Any = types
@@ -32,19 +42,7 @@ _typeof: Any = typeof
 _cgutils: Any = cgutils
 
 
-def _sources_digest() -> str:
-    """Return a digest of every file that holds kernels.
-
-    Numba's cache notices a change of the file that an entry is in, but not of what the entry
-    calls. So the cache has one folder for each state of these sources.
-    """
-    root = Path(__file__).parents[1]
-    folders = ("kernels", "learning/planners", "simulation")
-    paths = [path for folder in folders for path in sorted((root / folder).glob("*.py"))]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
-
-
-_DIGEST = _sources_digest()
+_DIGEST = sources_digest()
 
 
 def entry(function: _Function) -> _Function:
@@ -155,10 +153,14 @@ def _call_at(typing: Any, address: Any, result: Any, arguments: Any) -> Any:
 call_at: Callable[..., Any] = intrinsic(_call_at)
 
 
-def address_of(compiled: Any, arguments: tuple[Any, ...]) -> int:
-    """Compile an entry for the types of ``arguments`` if need be, and return where it stands."""
-    compiled = entry_for(compiled, arguments)
-    kinds = tuple(_typeof(one) for one in arguments)
+def address_of(compiled: Any, packed: tuple[Any, ...], others: tuple[Any, ...]) -> int:
+    """Compile an entry whose first argument is the address of ``packed``; return where it is."""
+    compiled = entry_for(compiled, (packed, *others))
+    return _address_of(compiled, (packed_type(packed), *(_typeof(one) for one in others)))
+
+
+@cache
+def _address_of(compiled: Any, kinds: tuple[Any, ...]) -> int:
     compiled.compile(kinds)
     found = compiled.overloads[kinds]
     address: int = found.library.get_pointer_to_function(found.fndesc.llvm_func_name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from ldprl.kernels.compiling import kernel
+from ldprl.kernels.compiling import inlined, kernel
 from ldprl.kernels.generator import log_of, uniform
 from ldprl.shape import Array
 
@@ -20,7 +20,7 @@ def exponential(stream: Array) -> float:
     return -log_of(uniform(stream))
 
 
-@kernel
+@inlined
 def normal(stream: Array) -> float:
     """Draw from the standard normal law (polar method; Marsaglia & Bray 1964)."""
     while True:
@@ -39,7 +39,7 @@ def gamma(shape: float, stream: Array) -> float:
     return _gamma_from_one(shape, stream)
 
 
-@kernel
+@inlined
 def _gamma_from_one(shape: float, stream: Array) -> float:
     d = shape - 1 / 3
     c = 1 / math.sqrt(9 * d)

@@ -118,12 +118,12 @@ class LDPEVI(CompiledLearner):
     def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
         """Return the compiled planner."""
         from ldprl.kernels.arrays import sizes_of
+        from ldprl.learning.planners.asker import asker_for
         from ldprl.learning.planners.confidence import growth_room, mixture_rates
         from ldprl.learning.planners.guard import guard_for
         from ldprl.learning.planners.known import known_arrays
         from ldprl.learning.planners.ldp_evi import LDPEVIPlanner, empty_set
         from ldprl.learning.planners.optimism import values_for
-        from ldprl.learning.planners.questions import asker_for
 
         shape, laws = statistics.shape, self._laws
         fixed, possible = known_arrays(self.structure, shape.states)

@@ -71,10 +71,10 @@ class LDPTS(CompiledLearner):
         """Return the compiled planner."""
         from ldprl.kernels.arrays import sizes_of
         from ldprl.kernels.generator import LANES
+        from ldprl.learning.planners.asker import asker_for
         from ldprl.learning.planners.known import known_arrays
         from ldprl.learning.planners.ldp_ts import LDPTSPlanner
         from ldprl.learning.planners.optimism import values_for
-        from ldprl.learning.planners.questions import asker_for
 
         shape = statistics.shape
         fixed, possible = known_arrays(self.structure, shape.states)

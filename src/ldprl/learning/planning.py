@@ -24,7 +24,7 @@ def expected_shares(statistics: Statistics, policy: Policy, moves: FloatArray) -
     Users start where the sums say, and move by the transition model ``moves``.
     """
     from ldprl.kernels.arrays import sizes_of
-    from ldprl.learning.planners.questions import expect
+    from ldprl.learning.planners.asker import expect
 
     shape = statistics.shape
     shares = np.zeros((shape.horizon, shape.states))

@@ -108,11 +108,13 @@ class Engine:
             seeds.own, draws or 0,
         )  # fmt: skip
         batches = self._growth > 0 or self._least > 1 or draws is None
-        loop: Any = entry_for(loops.growth if batches else loops.each, (channel, planner))
+        # What is distant points to arrays of the planner and the channel: these stay alive here.
+        near: tuple[Any, Any] = channel, planner
         if batches:
             channel = loops.distant_channel(channel, population, run)
         if batches or len(run.draft.shares) > 1:
             planner = distant_planner(planner, run.sums, run.streams[loops.LEARNER], run.draft)
+        loop: Any = loops.growth if batches else entry_for(loops.each, near)
         users, last = 0, int(self._points[-1]) if until is None else until
         while True:
             # Between calls progress is shown, and Ctrl-C is handled.

@@ -14,42 +14,50 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from ldprl.kernels.arrays import Draft, Sums
-from ldprl.kernels.compiling import address_of, call_at, entry, entry_of, kernel, method
+from ldprl.kernels.compiling import address_of, call_at, entry, kernel, method
 from ldprl.kernels.counting import CountingChannel, mark_played
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.generator import LANES, fill_words, reseed, uniform
 from ldprl.kernels.noise import one, refill
+from ldprl.kernels.packing import pack, value_at
+from ldprl.learning.planners.calling import plan
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.population import Population
 
-plan = method("plan")
-"""plan(planner, sums, stream, draft): write the plan that these sums lead to; return whether the
-policies may have changed."""
 gather = method("gather")
 """gather(channel, population, draft, i, users, sums, chance, stream): add to the sums the decoded
 reports of ``users`` users of assignment i."""
 
 
 class DistantChannel(NamedTuple):
-    """A channel that is called by its address: its caller compiles without it."""
+    """A channel behind addresses, like :class:`~ldprl.learning.planners.calling.DistantPlanner`."""
 
-    address: int
-    channel: Any
+    code: int
+    data: int
+    room: Array
 
     def gather(
         self, population: Population, draft: Draft, i: int, users: float, sums: Sums,
         chance: Array, stream: Array,
     ) -> None:  # fmt: skip
         """Call the channel."""
-        given = (self.channel, population, draft, i, users, sums, chance, stream)
-        call_at(self.address, None, given)
+        given = (self.data, population, draft, i, users, sums, chance, stream)
+        call_at(self.code, None, given)
+
+
+@entry
+def _gather_packed(
+    channel: Any, population: Population, draft: Draft, i: int, users: float, sums: Sums,
+    chance: Array, stream: Array,
+) -> None:  # fmt: skip
+    gather(value_at(channel), population, draft, i, users, sums, chance, stream)
 
 
 def distant_channel(channel: Any, population: Population, run: Run) -> DistantChannel:
     """Compile ``channel`` on its own, or take it from the cache."""
-    stream = run.streams[WORLD]
-    given = (channel, population, run.draft, 0, 0.0, run.sums, stream, stream)
-    return DistantChannel(address_of(entry_of(channel, "gather"), given), channel)
+    stream, room = run.streams[WORLD], pack(channel)
+    given = (population, run.draft, 0, 0.0, run.sums, stream, stream)
+    return DistantChannel(address_of(_gather_packed, channel, given), room.ctypes.data, room)
 
 
 live = method("live")

@@ -9,28 +9,49 @@ import numpy as np
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.kernels.arrays import Draft, Sums, sums_of
-from ldprl.kernels.compiling import address_of, call_at, entry_of
+from ldprl.kernels.compiling import address_of, call_at, entry, method
+from ldprl.kernels.packing import pack, value_at
 from ldprl.questions.question import Question
 from ldprl.shape import Array
 from ldprl.statistics import Statistics
 
+plan = method("plan")
+"""plan(planner, sums, stream, draft): write the plan that these sums lead to; return whether the
+policies may have changed."""
+
 
 class DistantPlanner(NamedTuple):
-    """A planner that is called by its address: its caller compiles without it."""
+    """A planner behind addresses: what calls it is compiled without it, once for all planners.
 
-    address: int
-    planner: Any
+    ``code`` and ``data`` are the addresses of its compiled method and of its fields, which stand in
+    ``room``. The planner itself must outlive it.
+    """
+
+    code: int
+    data: int
+    room: Array
 
     def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
         """Call the planner."""
-        changed: bool = call_at(self.address, False, (self.planner, sums, stream, draft))
+        changed: bool = call_at(self.code, False, (self.data, sums, stream, draft))
         return changed
+
+
+@entry
+def _plan_packed(planner: Any, sums: Sums, stream: Array, draft: Draft) -> Any:
+    return plan(value_at(planner), sums, stream, draft)
+
+
+@entry
+def _plan_once(planner: DistantPlanner, sums: Sums, stream: Array, draft: Draft) -> None:
+    plan(planner, sums, stream, draft)
 
 
 def distant_planner(planner: Any, sums: Sums, stream: Array, draft: Draft) -> DistantPlanner:
     """Compile ``planner`` on its own, or take it from the cache."""
-    plan = entry_of(planner, "plan")
-    return DistantPlanner(address_of(plan, (planner, sums, stream, draft)), planner)
+    room = pack(planner)
+    code = address_of(_plan_packed, planner, (sums, stream, draft))
+    return DistantPlanner(code, room.ctypes.data, room)
 
 
 def make_plan(
@@ -41,7 +62,8 @@ def make_plan(
     questions: Sequence[Any],
 ) -> Plan:
     """Return what ``planner`` makes of the sums; ``questions`` are those that a plan may ask."""
-    entry_of(planner, "plan")(planner, sums_of(statistics), stream_of(rng), draft)
+    sums, stream = sums_of(statistics), stream_of(rng)
+    _plan_once(distant_planner(planner, sums, stream, draft), sums, stream, draft)
     shape, result = statistics.shape, []
     for i in range(int(draft.used[0])):
         asked = []

@@ -16,13 +16,15 @@ from ldprl.kernels.arrays import Draft, Sizes
 from ldprl.kernels.compiling import kernel
 from ldprl.kernels.values import GIVEN, backward
 from ldprl.learning.guard import FORGETTING, LEAST_WEIGHT, TOLERATED, WATCHED, start_law
+from ldprl.learning.planners.asker import Asker
 from ldprl.learning.planners.confidence import (
     boundary_rates,
     growth_room,
     upper_boundary,
 )
 from ldprl.learning.planners.extended import PlausibleModel, best_mean, sort_states
-from ldprl.learning.planners.questions import Asker, ask, best_other
+from ldprl.learning.planners.questions import ask
+from ldprl.learning.planners.worth import best_other
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, IntArray
 
@@ -35,9 +37,6 @@ class Guard(NamedTuple):
 
     Attributes
     ----------
-    watched, least_weight, tolerated, forgetting
-        The constants of :mod:`ldprl.learning.guard`. (The cache of compiled code would not notice
-        if one were changed there.)
     variance, reach, threshold, rates, growth
         Of one report's count of a start state, minus its mean, and what its boundary needs.
     low, high
@@ -48,10 +47,6 @@ class Guard(NamedTuple):
         Rewards and values of an opponent who is paid −r: their best world is the worst one.
     """
 
-    watched: float
-    least_weight: float
-    tolerated: float
-    forgetting: float
     variance: float
     reach: float
     threshold: float
@@ -72,10 +67,6 @@ def guard_for(mechanism: Mechanism, failure: float) -> Guard:
     states, horizon = shape.states, shape.horizon
     variance, reach = start_law(mechanism)
     return Guard(
-        watched=WATCHED,
-        least_weight=LEAST_WEIGHT,
-        tolerated=TOLERATED,
-        forgetting=FORGETTING,
         variance=variance,
         reach=reach,
         threshold=math.log(2 * states / failure),
@@ -129,14 +120,14 @@ def doubt_of(
 
 
 @kernel
-def weight_of(doubt: float, forgetting: float) -> float:
+def weight_of(doubt: float) -> float:
     """Return x/(1 + c·log₂(1/x))³, x the doubt as a share of the horizon.
 
     No doubt at all is left only where the confidence set has failed: then reports keep their
     weight.
     """
     share = min(doubt, 1.0) if doubt > _ROUNDING else 1.0
-    return share / (1 - forgetting * math.log2(share)) ** 3
+    return share / (1 - FORGETTING * math.log2(share)) ** 3
 
 
 @kernel
@@ -148,33 +139,32 @@ def replace_doubtful(
     for i in range(draft.used[0]):
         policy = draft.policies[i]
         found = doubt_of(sizes, guard, reward_low, move_low, move_high, hoped, policy)
-        if found > guard.tolerated * doubt + _ROUNDING:
+        if found > TOLERATED * doubt + _ROUNDING:
             for place in range(policy.size):
                 policy[place] = optimistic[place]
 
 
 @kernel
 def watch(
-    guard: Guard, asker: Asker, reports: FloatArray, move_reports: FloatArray,
-    optimistic: IntArray, draft: Draft,
-) -> None:  # fmt: skip
+    asker: Asker, reports: FloatArray, move_reports: FloatArray, optimistic: IntArray, draft: Draft
+) -> None:
     """Give a few users the optimistic policy and every question in turn.
 
     ``asker.further`` has the shares of users in each state under that policy.
     """
     questions, shares = asker.step.size, asker.further
     for i in range(draft.used[0]):
-        draft.shares[i] *= 1 - guard.watched
+        draft.shares[i] *= 1 - WATCHED
     for q in range(questions):
         at = draft.used[0]
         draft.used[0] = at + 1
-        draft.shares[at], draft.asked[at] = guard.watched / questions, asker.answers
+        draft.shares[at], draft.asked[at] = WATCHED / questions, asker.answers
         policy, asked, weights = draft.policies[at], draft.questions[at], draft.weights[at]
         for place in range(policy.size):
             policy[place] = optimistic[place]
         ask(asker, shares, q, asked, weights, 0)
         for s in range(weights.shape[1]):
-            weights[0, s] = max(weights[0, s], guard.least_weight)
+            weights[0, s] = max(weights[0, s], LEAST_WEIGHT)
         for place in range(1, asker.answers):
             other = best_other(asker, reports, move_reports, policy, asked, place)
             ask(asker, shares, other, asked, weights, place)

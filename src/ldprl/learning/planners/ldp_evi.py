@@ -10,6 +10,7 @@ import numpy as np
 from ldprl.kernels.arrays import Draft, Sizes, Sums
 from ldprl.kernels.compiling import entry, kernel, spliced
 from ldprl.kernels.values import FREE, PointModel, backward, expected
+from ldprl.learning.planners.asker import Asker, start_of, visit_shares
 from ldprl.learning.planners.confidence import row_set
 from ldprl.learning.planners.extended import PlausibleModel, best_mean
 from ldprl.learning.planners.guard import (
@@ -22,15 +23,8 @@ from ldprl.learning.planners.guard import (
     weight_of,
 )
 from ldprl.learning.planners.known import forget_impossible
-from ldprl.learning.planners.questions import (
-    Asker,
-    exploring_share,
-    hand_out,
-    price_ways,
-    start_of,
-    value_questions,
-    visit_shares,
-)
+from ldprl.learning.planners.questions import hand_out
+from ldprl.learning.planners.worth import exploring_share, price_ways, value_questions
 from ldprl.shape import Array, BoolArray, FloatArray, IntArray
 
 _TIE = 1e-9
@@ -145,8 +139,8 @@ def protect(planner: LDPEVIPlanner, sums: Sums, draft: Draft) -> None:
     doubt = doubt_of(sizes, guard, low, move_low, move_high, hoped, optimistic)
     replace_doubtful(sizes, guard, low, move_low, move_high, hoped, optimistic, doubt, draft)
     visit_shares(sizes, optimistic, asker.start, found.moves, asker.further)
-    watch(guard, asker, sums.reports, sums.move_reports, optimistic, draft)
-    weigh(weight_of(doubt / sizes.horizon, guard.forgetting), draft)
+    watch(asker, sums.reports, sums.move_reports, optimistic, draft)
+    weigh(weight_of(doubt / sizes.horizon), draft)
 
 
 @spliced

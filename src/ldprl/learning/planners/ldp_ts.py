@@ -12,15 +12,10 @@ from ldprl.kernels.compiling import kernel, spliced
 from ldprl.kernels.generator import LANES, fill_normal, fill_words, next_word
 from ldprl.kernels.values import FREE, PointModel, backward
 from ldprl.learning.ldp_ts import Belief
+from ldprl.learning.planners.asker import Asker, start_of, visit_shares
 from ldprl.learning.planners.known import forget_impossible
-from ldprl.learning.planners.questions import (
-    Asker,
-    exploring_share,
-    hand_out,
-    start_of,
-    value_questions,
-    visit_shares,
-)
+from ldprl.learning.planners.questions import hand_out
+from ldprl.learning.planners.worth import exploring_share, value_questions
 from ldprl.shape import Array, BoolArray, FloatArray, IntArray
 
 _WIDE = 2.0
