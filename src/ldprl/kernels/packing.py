@@ -69,4 +69,4 @@ def _value_at(typing: Any, address: Any) -> Any:
     return kind(address), generate
 
 
-value_at: Callable[[Any], Any] = intrinsic(_value_at)
+value_at: Callable[..., Any] = intrinsic(_value_at)
