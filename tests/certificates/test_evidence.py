@@ -117,6 +117,14 @@ def test_answers_to_the_learners_questions_are_no_evidence() -> None:
     assert evidence.bits == [Bits(0, 0)]
 
 
+def test_what_the_operator_had_forgotten_is_no_change() -> None:
+    evidence = Evidence(Terms(0.2, 0.95, SCALE, alarm=0.01, since=140))
+    for users, ones in ((100, 80), (120, 80), (140, 20), (160, 20)):
+        asked(evidence, users, 1)
+        answer(evidence, 1, 100, ones)
+    assert evidence.change() is None
+
+
 def test_a_change_is_over_when_the_old_world_is_forgotten() -> None:
     evidence = Evidence(Terms(0.2, 0.95, SCALE, alarm=0.01, memory=300))
     seen = []

@@ -24,6 +24,7 @@ from ldprl.service.planner import Planner
 from ldprl.service.plans import plan_text
 from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
+from ldprl.service.statistics import Decoder
 from ldprl.service.view_data import dashboard, status
 from ldprl.structure import Structure
 
@@ -74,9 +75,9 @@ def admitted(service: Service, count: int, seed: int = 0) -> list[Admitted]:
 
 
 def again(service: Service) -> Planner:
-    return Planner(
-        service.database, service.deployment, service.board, service.metrics, lambda: 0.0
-    )
+    database, deployment = service.database, service.deployment
+    decoder = Decoder(database, deployment)
+    return Planner(database, deployment, decoder, service.board, service.metrics, lambda: 0.0)
 
 
 def test_a_plan_is_made_when_the_epoch_ends_and_not_before(service: Service) -> None:
@@ -128,6 +129,10 @@ def test_plans_are_made_from_the_users_that_are_remembered(tmp_path: Path) -> No
     assert service.database.plans(5)[0].sums_digest == digest
     expected = plan_text(again(service).plan(statistics, 6))
     assert service.database.plans(5)[0].assignments == expected
+    # The operator has all forgotten that came before the 80th user.
+    forgetful = Decoder(service.database, deployment, forget_before=80)
+    assert forgetful.statistics(sums).users == 20
+    assert forgetful.read(sums)[1] == again(service).decoder.read(latest[len(latest) // 2 :])[1]
     # A report under a version that is still remembered counts in the next plan.
     service.database.commit(late, {})
     assert service.decoder.statistics(service.database.sums()).users == 47

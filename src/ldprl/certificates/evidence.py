@@ -48,6 +48,8 @@ class Terms:
         are not looked for.
     memory
         Among how many of the latest users changes are looked for; None: among all.
+    since
+        Changes are looked for under plans that were made from this many users, or more.
     """
 
     share: float
@@ -57,6 +59,7 @@ class Terms:
     most_lost: float | None = None
     alarm: float | None = None
     memory: int | None = None
+    since: int = 0
 
 
 @dataclass(frozen=True)
@@ -239,7 +242,8 @@ class Evidence:
             return None
         first = [] if self.terms.incumbent is None else [None]
         plans, users = list(self._served), list(self._served.values())
-        since = min(plans[kept_from(users, self.terms.memory) :], default=0)
+        remembered = min(plans[kept_from(users, self.terms.memory) :], default=0)
+        since = max(remembered, self.terms.since)
         found = []
         for place, policy in enumerate([*first, *range(len(self.policies))], 1):
             every = self.blocks.get(policy, {})

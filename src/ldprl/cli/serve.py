@@ -48,6 +48,13 @@ def serve(
     body_seconds: Annotated[
         str, typer.Option(metavar="T", help="How long a request's body may take to arrive.")
     ] = "10",
+    forget_before: Annotated[
+        str,
+        typer.Option(
+            metavar="USER",
+            help="Plan from users after this one only, such as after a change of the world.",
+        ),
+    ] = "0",
     admin_token_hash: Annotated[
         str | None,
         typer.Option(
@@ -103,6 +110,7 @@ def serve(
             body_seconds=positive("body_seconds", decimal("body_seconds", body_seconds)),
         ),
         proxies=read_proxies(proxy),
+        forget_before=count("forget_before", forget_before, 0),
         private_key=None if private_key is None else read_key(private_key),
         relay_token_hash=relay_token_hash,
     )

@@ -43,6 +43,7 @@ class Planner:
         self,
         database: Database,
         deployment: Deployment,
+        decoder: Decoder,
         board: Board,
         metrics: Metrics,
         clock: Callable[[], float],
@@ -54,7 +55,7 @@ class Planner:
         self._clock = clock
         self._learner = learner_of(deployment)
         self._checked: tuple[int, list[str]] = (0, [])
-        self.decoder = Decoder(database, deployment)
+        self.decoder = decoder
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ldprl-planner", daemon=True)
 

@@ -18,6 +18,7 @@ from ldprl.service.limits import Gate
 from ldprl.service.metrics import Metrics
 from ldprl.service.planner import Planner
 from ldprl.service.settings import ServiceSettings
+from ldprl.service.statistics import Decoder
 
 _FIRST_PLAN_SECONDS = 60.0
 
@@ -32,8 +33,10 @@ class Service:
         self.gate = Gate(settings.limits)
         self.database = open_database(settings.database_url, self.deployment)
         self.board = Board(self.database, self.deployment, clock)
-        self.planner = Planner(self.database, self.deployment, self.board, self.metrics, clock)
-        self.decoder = self.planner.decoder
+        self.decoder = Decoder(self.database, self.deployment, settings.forget_before)
+        self.planner = Planner(
+            self.database, self.deployment, self.decoder, self.board, self.metrics, clock
+        )
         self.committer = Committer(self.database, self.metrics, settings.queue)
         self.intake = Intake(
             self.deployment, self.database.secret, self.board, self.committer, self.metrics

@@ -37,6 +37,8 @@ class ServiceSettings:
         With a relay: the key that reports are sealed to, in hex, and SHA-256 of the relay's token.
     queue
         How many reports may wait for a commit.
+    forget_before
+        Plans are made from reports under plans that were made from this many users, or more.
     proxies
         Addresses and networks whose ``X-Forwarded-For`` names the user's address; nobody else's
         does.
@@ -48,6 +50,7 @@ class ServiceSettings:
     limits: Limits = field(default_factory=Limits)
     queue: int = 20_000
     proxies: tuple[str, ...] = ()
+    forget_before: int = 0
     private_key: str | None = field(default=None, repr=False)
     relay_token_hash: str | None = None
 

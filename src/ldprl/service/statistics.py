@@ -9,7 +9,7 @@ import operator
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ldprl.assignment import Assignment, Plan
@@ -45,11 +45,13 @@ class Decoder:
     Safe to call from several threads.
     """
 
-    def __init__(self, database: Database, deployment: Deployment) -> None:
+    def __init__(self, database: Database, deployment: Deployment, forget_before: int = 0) -> None:
         self._database = database
         self._mechanism = deployment.built
         self._memory = deployment.memory_users
-        self._terms = terms_of(deployment)
+        self._since = forget_before
+        terms = terms_of(deployment)
+        self._terms = None if terms is None else replace(terms, since=forget_before)
         self._plans: dict[int, tuple[int, Plan]] = {}
         self._decoded: dict[int, Decoded] = {}
         self._first: Decoded | None = None
@@ -94,7 +96,14 @@ class Decoder:
         return self.read(sums)[0]
 
     def remembered(self, sums: Sequence[Sum]) -> Sequence[Sum]:
-        """Return the sums of the latest versions that together have ``memory_users``, or all."""
+        """Return the sums that plans are made from.
+
+        They are those of the latest versions that together have ``memory_users``, or all, without
+        what the operator had forgotten.
+        """
+        if self._since:
+            self._read_plans()
+            sums = [one for one in sums if self._plans[one.version][0] >= self._since]
         users: Counter[int] = Counter()
         for one in sums:
             users[one.version] += one.users
