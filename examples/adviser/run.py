@@ -28,9 +28,7 @@ from programs import Camera, FailedError, ask, ldprl, serving, started
 from report import Findings, page
 from world import ACTIONS, QUARTERS, STATES, make_world, write
 
-TARGET_LOSS = (
-    0.25  # A quarter of what separates the best advice from random; 50,000 users reach it.
-)
+TARGET_LOSS = 0.25  # A quarter of what separates the best advice from random.
 MOST_EPSILON = 4.0  # What the operator is ready to ask of users, whatever it would bring.
 PAIR = ("ldp-evi", "subset-selection")  # A confidence set that is proved, and ε without a δ.
 MOMENTS = (0.02, 0.2)  # When to look at the dashboard, in shares of the users; and at the end.
