@@ -94,7 +94,8 @@ def check(file: File, as_json: Json = False) -> None:
     from ldprl.service.settings import read_deployment
 
     found = read_deployment(file)
-    warn_of_unused(found.learner, found.structure)
+    certified = found.certificate is not None
+    warn_of_unused(found.learner, found.structure, certified=certified)
     if as_json:
         show_json({"digest": found.digest, "deployment": found.document})
     else:

@@ -50,11 +50,14 @@ def warn_of_delta(delta: float, users: int) -> None:
         )
 
 
-def warn_of_unused(learner: str, known: Structure | None) -> None:
-    """Say on stderr which parts of what is publicly known a learner does not use."""
+def warn_of_unused(learner: str, known: Structure | None, *, certified: bool = False) -> None:
+    """Say on stderr which parts of what is publicly known a learner does not use.
+
+    Certificates use the incumbent.
+    """
     from ldprl.catalogue import LEARNERS
 
-    uses = LEARNERS.find(learner).uses
+    uses = (*LEARNERS.find(learner).uses, *(["incumbent"] if certified else []))
     unused = [] if known is None else [part for part in known.parts if part not in uses]
     if unused:
         print(f"warning: {learner} does not use: {', '.join(unused)}", file=sys.stderr)

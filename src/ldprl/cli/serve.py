@@ -94,7 +94,8 @@ def serve(
     from ldprl.service.settings import ServiceSettings, read_deployment, read_proxies
 
     chosen = read_deployment(deployment)
-    warn_of_unused(chosen.learner, chosen.structure)
+    certified = chosen.certificate is not None
+    warn_of_unused(chosen.learner, chosen.structure, certified=certified)
     hashes = {"admin_token_hash": admin_token_hash, "relay_token_hash": relay_token_hash}
     for name, value in hashes.items():
         if value is not None and not re.fullmatch("[0-9a-f]{64}", value):
