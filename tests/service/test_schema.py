@@ -122,9 +122,9 @@ def test_a_database_of_every_version_opens_and_goes_on(database: str, version: i
 
 @pytest.mark.parametrize(("number", "made_by"), [(99, "a later"), (-1, "another")])
 def test_tables_of_an_unknown_version_are_refused_and_left_as_they_were(
-    database: str, tmp_path: Path, number: int, made_by: str
+    database: str, number: int, made_by: str
 ) -> None:
-    stored(database, SCHEMA)
+    ((text,),) = stored(database, SCHEMA)
     path = Path(database.removeprefix("sqlite:///"))
     tables = [f"SELECT * FROM {table} ORDER BY 1, 2" for table in TABLES]
     if database.startswith("sqlite"):
@@ -133,17 +133,26 @@ def test_tables_of_an_unknown_version_are_refused_and_left_as_they_were(
     else:
         execute(database, f"UPDATE meta SET schema = {number}")
         before = [content(database, query) for query in tables]
-    file = tmp_path / "deployment.toml"
+    with pytest.raises(InputError) as caught:
+        open_database(database, Deployment.from_document(json.loads(text)))
+    expected = f"not {number}: {made_by} version of ldprl made them; serve them with that one"
+    assert expected in str(caught.value)
+    if database.startswith("sqlite"):
+        assert path.read_bytes() == before
+        assert list(path.parent.iterdir()) == [path]
+    else:
+        assert [content(database, query) for query in tables] == before
+
+
+def test_the_refusal_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    database, file = f"sqlite:///{tmp_path}/one.sqlite", tmp_path / "deployment.toml"
+    stored(database, SCHEMA)
+    execute(database, "PRAGMA user_version = 99")
     file.write_text(CERTIFIED, encoding="utf-8")
     process, log = launch("--deployment", str(file), "--database", database, "--port", "0")
     assert process.wait(60) == 2
     (line,) = log.text().splitlines()
-    assert f"not {number}: {made_by} version of ldprl made them; serve them with that" in line
-    if database.startswith("sqlite"):
-        assert path.read_bytes() == before
-        assert sorted(tmp_path.iterdir()) == sorted([file, path])
-    else:
-        assert [content(database, query) for query in tables] == before
+    assert "not 99: a later version of ldprl made them" in line
 
 
 def test_a_database_from_before_schemas_were_numbered_is_taken_over(database: str) -> None:
