@@ -122,8 +122,8 @@ def test_a_change_is_noticed_and_told_everywhere(tmp_path: Path, caplog: Any) ->
     service = opened(database, watched)
     assert certificate(service) == told
     assert json.loads(json.dumps(told)) == certify_export(json.loads(json.dumps(export(service))))
-    shown = {"contradictions": [], "learning": defaultdict(float), "progress": None}
-    metrics = gauges(service, shown | {"model_change": None, "certificate": told})
+    shown: dict[str, Any] = {"contradictions": [], "learning": defaultdict(float)}
+    metrics = gauges(service, shown | {"progress": None, "model_change": None, "certificate": told})
     assert (metrics[-1].name, metrics[-1].value) == ("ldprl_world_changed", 1)
     service.database.close()
 
