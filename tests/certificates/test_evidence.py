@@ -57,6 +57,13 @@ def test_a_policy_is_kept_until_there_are_twice_as_many_users() -> None:
     assert (evidence.current, evidence.chosen_at) == (1, [0, 100, 201])
 
 
+def test_a_policy_is_not_kept_longer_than_the_memory() -> None:
+    evidence = Evidence(Terms(0.2, 0.95, SCALE, memory=50))
+    assert list(asked(evidence, 100, 0)) == [0]
+    assert list(asked(evidence, 149, 1)) == [0]
+    assert list(asked(evidence, 150, 1)) == [1]
+
+
 def test_the_incumbent_has_half_of_the_share_until_it_is_certain_which_is_better() -> None:
     evidence = Evidence(Terms(0.2, 0.95, SCALE, incumbent=policy(0)))
     half = pytest.approx(0.1)

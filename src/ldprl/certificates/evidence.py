@@ -47,7 +47,8 @@ class Terms:
         How likely it may be that a change is ever noticed where there is none; None if changes
         are not looked for.
     memory
-        Among how many of the latest users changes are looked for; None: among all.
+        From how many of the latest users plans are made, and among how many changes are looked
+        for; None: all.
     since
         Changes are looked for under plans that were made from this many users, or more.
     """
@@ -258,7 +259,11 @@ class Evidence:
         return max(found, key=lambda change: change.since, default=None)
 
     def _policy(self, users: int, best: Callable[[], Policy]) -> Policy:
-        if self.current is None or users >= _KEPT_UNTIL * self._kept_since:
+        until = _KEPT_UNTIL * self._kept_since
+        if self.terms.memory is not None:
+            # Nobody who chose it is remembered after that.
+            until = min(until, self._kept_since + self.terms.memory)
+        if self.current is None or users >= until:
             return best()
         return self.policies[self.current]
 
