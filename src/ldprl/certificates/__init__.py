@@ -6,8 +6,8 @@ from ldprl.certificates.certificate import (
     certificate,
     incumbent_certificate,
 )
-from ldprl.certificates.change import changed_at
-from ldprl.certificates.evidence import Change, Evidence, Terms
+from ldprl.certificates.change import Change, changed_at
+from ldprl.certificates.evidence import Evidence, Terms
 from ldprl.certificates.sequence import Bits, Interval, difference_interval, mean_interval
 
 __all__ = [

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,6 +27,26 @@ from ldprl.shape import FloatArray, IntArray
 _HALVINGS = 24
 """Bisection to 2⁻²⁴. What is missing to the minimum is subtracted, so that no error adds
 evidence; at 10⁸ bits it is below 10⁻⁵."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A policy has become worth more, or less, to its users.
+
+    Attributes
+    ----------
+    policy
+        Its number among ``Evidence.policies``; None for the incumbent.
+    since
+        How many users there were, about, when it changed.
+    before, after
+        Its mean return until then and since then, as estimated from the answers.
+    """
+
+    policy: int | None
+    since: int
+    before: float
+    after: float
 
 
 def changed_at(blocks: Sequence[Bits], failure: float) -> int | None:

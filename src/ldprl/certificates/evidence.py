@@ -17,7 +17,7 @@ from ldprl.certificates.certificate import (
     failure_of,
     incumbent_certificate,
 )
-from ldprl.certificates.change import changed_at
+from ldprl.certificates.change import Change, changed_at
 from ldprl.certificates.sequence import Bits
 from ldprl.shape import Array, Policy
 from ldprl.statistics import kept_from
@@ -61,26 +61,6 @@ class Terms:
     alarm: float | None = None
     memory: int | None = None
     since: int = 0
-
-
-@dataclass(frozen=True)
-class Change:
-    """A policy has become worth more, or less, to its users.
-
-    Attributes
-    ----------
-    policy
-        Its number among ``Evidence.policies``; None for the incumbent.
-    since
-        How many users there were, about, when it changed.
-    before, after
-        Its mean return until then and since then, as estimated from the answers.
-    """
-
-    policy: int | None
-    since: int
-    before: float
-    after: float
 
 
 class Evidence:
