@@ -182,6 +182,7 @@ def lost_at_worst(folder: Path, most_lost: str) -> float:
     lost, worst, users = 0.0, 0.0, 0
     for _ in range(5):
         edition, reports = service.view.current, list[Admitted]()
+        worth = [float(world.initial @ policy_values(world, one.policy)[0]) for one in edition.plan]
         for _ in range(400):
             name = rng.bytes(16)
             index, _ = edition.drawn(name.hex(), service.database.secret)
@@ -190,7 +191,7 @@ def lost_at_worst(folder: Path, most_lost: str) -> float:
             report = service.deployment.built.privatize(lived, assignment, source)
             values = letters.admit(letters.write(report))
             reports.append(Admitted(name, edition.version, index, letters, values))
-            lost += value - float(world.initial @ policy_values(world, assignment.policy)[0])
+            lost += value - worth[index]
         users += len(reports)
         service.database.commit(reports, {})
         service.planner.step()
