@@ -125,6 +125,11 @@ def test_a_change_is_noticed_and_told_everywhere(tmp_path: Path, caplog: Any) ->
     shown: dict[str, Any] = {"contradictions": [], "learning": defaultdict(float)}
     metrics = gauges(service, shown | {"progress": None, "model_change": None, "certificate": told})
     assert (metrics[-1].name, metrics[-1].value) == ("ldprl_world_changed", 1)
+    assert told is not None
+    of, current = {one.name: one.value for one in metrics}, told["policies"][told["current"]]
+    for name, interval in (("return", current["worth"]), ("gain", current["better"])):
+        ends = {end: of[f"ldprl_certified_{name}_{end}"] for end in ("low", "high")}
+        assert ends == interval
     service.database.close()
 
 

@@ -39,7 +39,9 @@ def of(samples: Samples, name: str, **labels: str) -> float:
 @pytest.fixture
 def server(start_server: StartServer, tmp_path: Path) -> Server:
     deployment = DEPLOYMENT.replace("1000000", "5").replace("epochs", "")
-    return start_server(deployment + 'epochs = "every:5"\n', f"sqlite:///{tmp_path}/a.sqlite")
+    certified = "[structure]\nincumbent = [0, 1, 0]\n[certificate]\nshare = 0.5\nconfidence = 0.9\n"
+    text = deployment + 'epochs = "every:5"\n' + certified
+    return start_server(text, f"sqlite:///{tmp_path}/a.sqlite")
 
 
 def test_requests_plans_and_learning_are_told(server: Server) -> None:

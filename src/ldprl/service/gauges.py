@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ldprl.service.metrics import Gauge
@@ -24,6 +24,12 @@ _LEARNING = {
     "value": ("ldprl_value", "The same of what is handed out now."),
 }
 """The same for its ``learning``."""
+
+_CERTIFIED = {
+    "worth": ("ldprl_certified_return", "Certified return of the policy under certificate"),
+    "better": ("ldprl_certified_gain", "The same minus the incumbent's"),
+}
+"""Its ``certificate``: the intervals of the current policy, each a gauge for either end."""
 
 
 def gauges(service: Service, dashboard: Mapping[str, Any] | None) -> list[Gauge]:
@@ -52,7 +58,18 @@ def gauges(service: Service, dashboard: Mapping[str, Any] | None) -> list[Gauge]
     found += [Gauge(*told, float(learning[key])) for key, told in _LEARNING.items()]
     if (progress := dashboard["progress"]) is not None:
         found += [Gauge(*told, progress[key]) for key, told in _PROGRESS.items()]
+    found += _certified(dashboard["certificate"])
     changes = (dashboard["model_change"], (dashboard["certificate"] or {}).get("change"))
     changed = int(any(change is not None for change in changes))
     found.append(Gauge("ldprl_world_changed", "Whether a change was noticed.", changed))
     return found
+
+
+def _certified(certificate: Mapping[str, Any] | None) -> Iterator[Gauge]:
+    """Return the certified intervals of the policy that is under certificate now."""
+    if certificate is None or certificate["current"] is None:
+        return
+    policy = certificate["policies"][certificate["current"]]
+    for key, (name, text) in _CERTIFIED.items():
+        for end in policy.get(key, {}):
+            yield Gauge(f"{name}_{end}", f"{text}, {end} end.", policy[key][end])
