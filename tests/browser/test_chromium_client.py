@@ -74,7 +74,9 @@ def test_the_same_bytes_make_the_same_reports(visit: OpenPage) -> None:
     result = visit().evaluate(run, vectors)
     assert result["failures"] == []
     drawn = sum(1 + len(case["reports"]) for case in vectors["deployments"])
-    assert result["checked"] == len(vectors["samplers"]) + len(vectors["tables"]) + drawn
+    refused = vectors["refusals"]["assignments"]
+    others = [vectors["samplers"], vectors["tables"], vectors["ledgers"], refused]
+    assert result["checked"] == drawn + sum(map(len, others))
 
 
 def test_two_reports_of_real_bits_differ(visit: OpenPage) -> None:
