@@ -90,7 +90,7 @@ def serving(
 
 
 def _address(process: subprocess.Popen[str], log: Path) -> str:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline and process.poll() is None:
         for line in log.read_text(encoding="utf-8").splitlines():
             if " serving " in line:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import ldprl
-from ldprl.kernels.compiling import address_of, entry
+from ldprl.kernels.compiling import address_of, distant_entry
 from ldprl.kernels.packing import value_at
 
 _PROGRAM = """
@@ -71,7 +71,7 @@ def first_of(pair: tuple[float]) -> float:
 
 def test_types_from_elsewhere_stay_out_of_the_cache() -> None:
     """The cache's index names its types: one that cannot be imported made all of it unreadable."""
-    compiled: Any = entry(first_of)
+    compiled: Any = distant_entry(first_of)
     assert address_of(compiled, Own(1.0), ())
     assert not compiled.overloads
     assert address_of(compiled, (1.0,), ())

@@ -27,10 +27,9 @@ _OPTIONS: dict[str, Any] = {
     # Kernels allocate nothing, so no references need to be counted.
     "_nrt": False,
 }
+_UNWRAPPED: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _INNER: dict[str, Any] = {
-    **_OPTIONS,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
+    **_UNWRAPPED,
     "pipeline_class": PartCompiler,
     # Otherwise numba takes it over from the caller.
     "forceinline": False,
@@ -47,10 +46,22 @@ _DIGEST = sources_digest()
 
 def entry(function: _Function) -> _Function:
     """Compile a kernel that Python calls, once for each combination of types, and cache it."""
+    return _cached(function, _OPTIONS)
+
+
+def distant_entry(function: _Function) -> _Function:
+    """Compile a kernel that only kernels call, by its address (:func:`address_of`), and cache it.
+
+    Python cannot call it: to take its arguments apart would be a third of its code.
+    """
+    return _cached(function, _UNWRAPPED)
+
+
+def _cached(function: _Function, options: dict[str, Any]) -> _Function:
     before = _CONFIG.CACHE_DIR
     _CONFIG.CACHE_DIR = str(Path(before or Path(__file__).parent / "__pycache__") / _DIGEST)
     try:
-        compiled: _Function = njit(cache=True, **_OPTIONS)(function)
+        compiled: _Function = njit(cache=True, **options)(function)
     finally:
         # Kernels of other packages keep their own folder.
         _CONFIG.CACHE_DIR = before

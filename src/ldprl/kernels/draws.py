@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ldprl.kernels.compiling import inlined, kernel
 from ldprl.kernels.generator import log_of, uniform
 from ldprl.shape import Array
@@ -75,7 +77,7 @@ def poisson(mean: float, stream: Array) -> float:
     while True:
         u, v = uniform(stream) - 0.5, uniform(stream)
         side = 0.5 - abs(u)
-        count = math.floor((2 * a / side + b) * u + mean + 0.43)
+        count = np.floor((2 * a / side + b) * u + mean + 0.43)
         if side >= 0.07 and v <= quick:
             return count
         if count < 0 or (side < 0.013 and v > side):
@@ -130,13 +132,13 @@ def _transformed_rejection(trials: float, p: float, stream: Array) -> float:
     while True:
         u, v = uniform(stream) - 0.5, uniform(stream)
         side = 0.5 - abs(u)
-        count = math.floor((2 * a / side + b) * u + mean + 0.5)
+        count = np.floor((2 * a / side + b) * u + mean + 0.5)
         if count < 0 or count > trials:
             continue
         if side >= 0.07 and v <= quick:
             return count
         v *= (2.83 + 5.1 / b) * spread / (a / (side * side) + b)
-        if _is_below(v, count, math.floor((trials + 1) * p), trials, p, variance):
+        if _is_below(v, count, np.floor((trials + 1) * p), trials, p, variance):
             return count
 
 
@@ -149,7 +151,7 @@ def _is_below(
     The squeeze (Kachitvichyanukul & Schmeiser 1988) holds for distances from 20 to variance/2 − 1
     and decides nearly always.
     """
-    gap = float(abs(count - mode))
+    gap = abs(count - mode)
     if gap <= 20:
         ratio, odds = 1.0, p / (1 - p)
         low, high = min(count, mode), max(count, mode)

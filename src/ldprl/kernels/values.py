@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ldprl.kernels.arrays import Sizes, sizes_of
-from ldprl.kernels.compiling import entry, inlined, method, spliced
+from ldprl.kernels.compiling import entry, inlined, kernel, method, spliced
 from ldprl.shape import FloatArray, IntArray, Policy, Shape
 
 FREE, GIVEN = -1.0, np.inf
 """How much better an action must be to take the place of the one in the policy: any action may
 (``FREE``), or none (``GIVEN``: the policy is evaluated)."""
+UNCAPPED = np.inf
+"""The cap of values that nothing bounds."""
 _EQUAL = 1e-12
 """Actions whose values differ by less are equal, and the first is taken: rounding must not matter.
 """
@@ -55,19 +57,18 @@ class PointModel(NamedTuple):
         return total
 
 
-@spliced
-def backward(
+def _backward(
     model: Any,
     sizes: Sizes,
     values: FloatArray,
     policy: IntArray,
     loyalty: float,
-    capped: bool,
+    cap: float,
 ) -> bool:
     """Write the values, of shape (H + 1, S), and the policy; return whether the policy changed.
 
     An action replaces the one that stands in ``policy`` only if it is better by more than
-    ``loyalty``; see ``FREE`` and ``GIVEN``. With ``capped``, V_h is at most H − h (from 0).
+    ``loyalty``; see ``FREE`` and ``GIVEN``. V_h is at most ``cap``·(H − h) (h from 0).
     """
     states, actions, horizon, changed = sizes.states, sizes.actions, sizes.horizon, False
     begin, end = 0 if loyalty < 0 else -1, 0 if loyalty == GIVEN else actions
@@ -76,7 +77,7 @@ def backward(
         values[horizon, state] = 0
     for step in range(horizon - 1, -1, -1):
         after = values[step + 1]
-        most = float(horizon - step) if capped else np.inf
+        most = cap * (horizon - step)
         ready(model, step, after)
         for state in range(states):
             place = step * states + state
@@ -95,9 +96,14 @@ def backward(
     return changed
 
 
+backward = kernel(_backward)
+spliced_backward = spliced(_backward)
+"""The same in its caller's code, which knows ``loyalty`` and ``cap``: for plans of every user."""
+
+
 @entry
 def _solve(model: PointModel, values: FloatArray, policy: IntArray, loyalty: float) -> None:
-    backward(model, model.sizes, values, policy, loyalty, False)
+    backward(model, model.sizes, values, policy, loyalty, UNCAPPED)
 
 
 def solve(

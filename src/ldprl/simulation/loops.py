@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from ldprl.kernels.arrays import Draft, Sums
-from ldprl.kernels.compiling import address_of, call_at, entry, kernel, method
+from ldprl.kernels.compiling import address_of, call_at, distant_entry, entry, kernel, method
 from ldprl.kernels.counting import CountingChannel, mark_played
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.generator import LANES, fill_words, reseed, uniform
@@ -45,7 +45,7 @@ class DistantChannel(NamedTuple):
         call_at(self.code, None, given)
 
 
-@entry
+@distant_entry
 def _gather_packed(
     channel: Any, population: Population, draft: Draft, i: int, users: float, sums: Sums,
     chance: Array, stream: Array,

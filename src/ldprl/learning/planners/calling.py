@@ -9,7 +9,7 @@ import numpy as np
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.kernels.arrays import Draft, Sums, sums_of
-from ldprl.kernels.compiling import address_of, call_at, entry, method
+from ldprl.kernels.compiling import address_of, call_at, distant_entry, entry, method
 from ldprl.kernels.packing import pack, value_at
 from ldprl.questions.question import Question
 from ldprl.shape import Array
@@ -37,7 +37,7 @@ class DistantPlanner(NamedTuple):
         return changed
 
 
-@entry
+@distant_entry
 def _plan_packed(planner: Any, sums: Sums, stream: Array, draft: Draft) -> Any:
     return plan(value_at(planner), sums, stream, draft)
 

@@ -161,18 +161,19 @@ def row_set(
     if visits <= 0 or reports <= 0:
         return
     visited = visit_bound(visits, reports, law, log_threshold, rates, growth)
-    first_above = _side(_UP, 0.0, 1.0, visited, reports, law, log_threshold, rates, growth, 0.0)
-    first_below = _side(_DOWN, 0.0, 1.0, visited, reports, law, log_threshold, rates, growth, 0.0)
+    up, down = law[_UP:], law[_DOWN:]
+    first_above = _side(up, 0.0, 1.0, visited, reports, law, log_threshold, rates, growth, 0.0)
+    first_below = _side(down, 0.0, 1.0, visited, reports, law, log_threshold, rates, growth, 0.0)
     for i in range(values.size):
         above, below = first_above, first_below
         for turn in range(_ROUNDS):
             if turn > 0:
                 above = _side(
-                    _UP, low[i], high[i], visited, reports, law, log_threshold, rates, growth,
+                    up, low[i], high[i], visited, reports, law, log_threshold, rates, growth,
                     above,
                 )  # fmt: skip
                 below = _side(
-                    _DOWN, low[i], high[i], visited, reports, law, log_threshold, rates, growth,
+                    down, low[i], high[i], visited, reports, law, log_threshold, rates, growth,
                     below,
                 )  # fmt: skip
             new_low = max(low[i], (values[i] - above) / visits)
@@ -188,10 +189,13 @@ def row_set(
 
 @kernel
 def _side(
-    side: int, low: float, high: float, visited: float, reports: float, law: FloatArray,
+    side: FloatArray, low: float, high: float, visited: float, reports: float, law: FloatArray,
     log_threshold: float, rates: FloatArray, growth: FloatArray, start: float,
 ) -> float:  # fmt: skip
-    """Return how far value − θ·visits can be off to one side, for any θ in [low, high]."""
+    """Return how far value − θ·visits can be off to one side, for any θ in [low, high].
+
+    ``side`` is the law from the range of that side on.
+    """
     variance = reports * max(_largest(law, _OUTSIDE, low, high), 0.0)
     extra = _maximum(
         law[_INSIDE] - law[_OUTSIDE],
@@ -201,7 +205,7 @@ def _side(
         high,
     )
     variance += visited * max(extra, 0.0)
-    reach = law[side] + max(law[side + 1] * low, law[side + 1] * high)
+    reach = side[0] + max(side[1] * low, side[1] * high)
     return upper_boundary(variance, reach, law[_TAIL], log_threshold, rates, growth, start)
 
 

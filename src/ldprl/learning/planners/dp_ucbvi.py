@@ -86,7 +86,7 @@ class DPUCBVIPlanner(NamedTuple):
         project_counts(self.sizes, self.laws, log_k, self.found, sums)
         _find_unsure(self.sizes, self.found, iota, self.unsure)
         model = ProjectedModel(self.sizes, iota, self.found, self.unsure)
-        return single_plan(model, self.sizes, self.values, draft, True)
+        return single_plan(model, self.sizes, self.values, draft, 1.0)
 
 
 @spliced

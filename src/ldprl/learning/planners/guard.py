@@ -14,7 +14,7 @@ import numpy as np
 
 from ldprl.kernels.arrays import Draft, Sizes
 from ldprl.kernels.compiling import kernel
-from ldprl.kernels.values import GIVEN, backward
+from ldprl.kernels.values import GIVEN, UNCAPPED, backward
 from ldprl.learning.guard import FORGETTING, LEAST_WEIGHT, TOLERATED, WATCHED, start_law
 from ldprl.learning.planners.asker import Asker
 from ldprl.learning.planners.confidence import (
@@ -112,7 +112,7 @@ def doubt_of(
     for cell in range(losses.size):
         losses[cell] = -reward_low[cell]
     opponent = PlausibleModel(sizes, losses, move_low, move_high, guard.order)
-    backward(opponent, sizes, values, policy, GIVEN, False)
+    backward(opponent, sizes, values, policy, GIVEN, UNCAPPED)
     for s in range(sizes.states):
         short[s] = hoped[s] + values[0, s]
     sort_states(by_short, short)
@@ -162,12 +162,14 @@ def watch(
         policy, asked, weights = draft.policies[at], draft.questions[at], draft.weights[at]
         for place in range(policy.size):
             policy[place] = optimistic[place]
-        ask(asker, shares, q, asked, weights, 0)
+        asked[0] = q
+        ask(asker, shares, q, weights[0])
         for s in range(weights.shape[1]):
             weights[0, s] = max(weights[0, s], LEAST_WEIGHT)
         for place in range(1, asker.answers):
             other = best_other(asker, reports, move_reports, policy, asked, place)
-            ask(asker, shares, other, asked, weights, place)
+            asked[place] = other
+            ask(asker, shares, other, weights[place])
 
 
 @kernel

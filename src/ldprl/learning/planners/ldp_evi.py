@@ -9,7 +9,7 @@ import numpy as np
 
 from ldprl.kernels.arrays import Draft, Sizes, Sums
 from ldprl.kernels.compiling import entry, kernel, spliced
-from ldprl.kernels.values import FREE, PointModel, backward, expected
+from ldprl.kernels.values import FREE, UNCAPPED, PointModel, backward, expected
 from ldprl.learning.planners.asker import Asker, start_of, visit_shares
 from ldprl.learning.planners.confidence import row_set
 from ldprl.learning.planners.extended import PlausibleModel, best_mean
@@ -230,12 +230,12 @@ def find_policies(
 ) -> None:  # fmt: skip
     """Find the greedy policy of the point model, and the optimistic one of the plausible set."""
     point = PointModel(sizes, found.rewards, found.moves)
-    backward(point, sizes, greedy_values, greedy, FREE, False)
+    backward(point, sizes, greedy_values, greedy, FREE, UNCAPPED)
     for place in range(greedy.size):
         optimistic[place] = greedy[place]
         order[place // sizes.states, place % sizes.states] = place % sizes.states
     hopeful = PlausibleModel(sizes, found.reward_high, found.move_low, found.move_high, order)
-    backward(hopeful, sizes, values, optimistic, _TIE, True)
+    backward(hopeful, sizes, values, optimistic, _TIE, 1.0)
 
 
 @kernel

@@ -85,7 +85,7 @@ class LDPOBIPlanner(NamedTuple):
             if self.printed:
                 rows[cell, LAST] += rows[cell, BONUS]
         model = Optimist(self.sizes, self.ahead, 1, rows, sums.transitions)
-        return single_plan(model, self.sizes, self.values, draft, True)
+        return single_plan(model, self.sizes, self.values, draft, 1.0)
 
 
 @inlined

@@ -10,7 +10,7 @@ import numpy as np
 from ldprl.kernels.arrays import Draft, Sizes, Sums
 from ldprl.kernels.compiling import kernel, spliced
 from ldprl.kernels.generator import LANES, fill_normal, fill_words, next_word
-from ldprl.kernels.values import FREE, PointModel, backward
+from ldprl.kernels.values import FREE, UNCAPPED, PointModel, backward
 from ldprl.learning.ldp_ts import Belief
 from ldprl.learning.planners.asker import Asker, start_of, visit_shares
 from ldprl.learning.planners.known import forget_impossible
@@ -67,7 +67,7 @@ class LDPTSPlanner(NamedTuple):
         reports, move_reports = sums.reports, sums.move_reports
         believe(self, sums)
         mean = PointModel(sizes, belief.rewards, belief.moves)
-        backward(mean, sizes, values, greedy, FREE, False)
+        backward(mean, sizes, values, greedy, FREE, UNCAPPED)
         start_of(sums.arrivals, asker.start)
         draw_normals(self.lanes, self.words, self.normals, stream)
         draw_policies(
@@ -225,7 +225,7 @@ def draw_policies(
             to_distribution(row)
             if possible.shape[0] > 0:
                 forget_impossible(possible[cell], row)
-        backward(PointModel(sizes, rewards, moves), sizes, values, drawn[i], FREE, False)
+        backward(PointModel(sizes, rewards, moves), sizes, values, drawn[i], FREE, UNCAPPED)
         counts[i] = 1
         for j in range(i):
             if counts[j] > 0 and _same(drawn[i], drawn[j]):

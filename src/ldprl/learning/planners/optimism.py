@@ -8,7 +8,7 @@ import numpy as np
 
 from ldprl.kernels.arrays import Draft, Sizes
 from ldprl.kernels.compiling import inlined
-from ldprl.kernels.values import FREE, backward, expected
+from ldprl.kernels.values import FREE, expected, spliced_backward
 from ldprl.shape import FloatArray, Shape
 
 NOW, LAST, INVERSE, BONUS = range(4)
@@ -55,7 +55,7 @@ def values_for(shape: Shape) -> FloatArray:
 
 
 @inlined
-def single_plan(model: Any, sizes: Sizes, values: FloatArray, draft: Draft, capped: bool) -> bool:
+def single_plan(model: Any, sizes: Sizes, values: FloatArray, draft: Draft, cap: float) -> bool:
     """Write the best policy of a model as the only assignment; return whether it changed."""
     draft.used[0], draft.shares[0] = 1, 1.0
-    return backward(model, sizes, values, draft.policies[0], FREE, capped)
+    return spliced_backward(model, sizes, values, draft.policies[0], FREE, cap)

@@ -10,7 +10,7 @@ import numpy as np
 from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
 from ldprl.kernels.compiling import entry, kernel, method, spliced
 from ldprl.kernels.draws import gamma, normal
-from ldprl.kernels.values import PointModel
+from ldprl.kernels.values import UNCAPPED, PointModel
 from ldprl.learning.planners.optimism import single_plan, values_for
 from ldprl.learning.posterior import Posterior
 from ldprl.shape import Array, FloatArray, Shape
@@ -105,7 +105,7 @@ def _draw_plan(sampler: Sampler, stream: Array, draft: Draft) -> bool:
     """Draw a model and write its optimal policy (posterior sampling)."""
     _draw_model(sampler.posterior, sampler.rewards, sampler.moves, stream)
     model = PointModel(sampler.sizes, sampler.rewards, sampler.moves)
-    return single_plan(model, sampler.sizes, sampler.values, draft, False)
+    return single_plan(model, sampler.sizes, sampler.values, draft, UNCAPPED)
 
 
 @kernel

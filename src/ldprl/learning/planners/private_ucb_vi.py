@@ -50,4 +50,4 @@ class PrivateUCBVIPlanner(NamedTuple):
             rows[cell, INVERSE] = 1 / count
             rows[cell, BONUS] = sizes.horizon * (width / math.sqrt(count) + excess / count)
         model = Optimist(sizes, 1, 0, rows, sums.transitions)
-        return single_plan(model, sizes, self.values, draft, True)
+        return single_plan(model, sizes, self.values, draft, 1.0)

@@ -52,7 +52,7 @@ class PUCBPlanner(NamedTuple):
             rows[cell, INVERSE] = 1 / count
             rows[cell, BONUS] = sizes.horizon * (sampling + sizes.states * noise)
         model = Optimist(sizes, 1, 0, rows, sums.transitions)
-        return single_plan(model, sizes, self.values, draft, True)
+        return single_plan(model, sizes, self.values, draft, 1.0)
 
 
 class TreeNoise(NamedTuple):

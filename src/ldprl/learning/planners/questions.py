@@ -36,7 +36,7 @@ def hand_out(
     used, policies, shares = draft.used, draft.policies, draft.shares
     questions = step.size
     if questions == 0:
-        _assign(policy, policy, policy, 0, 0, policies[used[0]])
+        _assign(policy, policy, policy, questions, questions, policies[used[0]])
         shares[used[0]], draft.asked[used[0]] = part, 0
         used[0] += 1
         return
@@ -53,13 +53,15 @@ def hand_out(
         spread = asker.shares if i < questions else asker.usual
         asked, weights = draft.questions[at], draft.weights[at]
         draft.asked[at] = asker.answers
-        ask(asker, spread, q, asked, weights, 0)
+        asked[0] = q
+        ask(asker, spread, q, weights[0])
         if asker.answers > 1:
             further = asker.further
             visit_shares(asker.sizes, policies[at], asker.start, transitions, further)
             for place in range(1, asker.answers):
                 q = best_other(asker, reports, move_reports, policies[at], asked, place)
-                ask(asker, further, q, asked, weights, place)
+                asked[place] = q
+                ask(asker, further, q, weights[place])
 
 
 @kernel
@@ -95,18 +97,15 @@ def _assign(
 
 
 @kernel
-def ask(
-    asker: Asker, shares: FloatArray, q: int, questions: IntArray, weights: FloatArray, place: int
-) -> None:
-    """Add a question with weights o(v + u)/(v + o·u).
+def ask(asker: Asker, shares: FloatArray, q: int, weights: FloatArray) -> None:
+    """Write the weights o(v + u)/(v + o·u) of question q.
 
     These have the least variance where noise v and outcomes u ≤ 1/4 add up.
     """
-    step, states = asker.step[q], weights.shape[1]
+    step, states = asker.step[q], weights.size
     noise = asker.noise[0] if asker.bits[q] == 1 else asker.noise[1]
-    questions[place] = q
     for s in range(states):
         share = shares[step * states + s]
         weight = share * (noise + _OUTCOME_VARIANCE)
         weight /= noise + share * _OUTCOME_VARIANCE + 1e-12
-        weights[place, s] = min(max(weight, _LEAST_WEIGHT), 1.0)
+        weights[s] = min(max(weight, _LEAST_WEIGHT), 1.0)

@@ -52,7 +52,7 @@ class HoeffdingPlanner(NamedTuple):
         rows, log_term = self.rows, self.log_constant + math.log(sums.users[0] + 1.0)
         _estimate(self.sizes, rows, sums, log_term, 7 * self.sizes.horizon * log_term)
         model = Optimist(self.sizes, 1, 0, rows, sums.transitions)
-        return single_plan(model, self.sizes, self.values, draft, True)
+        return single_plan(model, self.sizes, self.values, draft, 1.0)
 
 
 class BernsteinModel(NamedTuple):
@@ -103,4 +103,4 @@ class BernsteinPlanner(NamedTuple):
         rows, log_term = self.rows, self.log_constant + math.log(sums.users[0] + 1.0)
         _estimate(self.sizes, rows, sums, log_term, 0.0)
         model = BernsteinModel(self.sizes, log_term, rows, sums.transitions, sums.arrivals)
-        return single_plan(model, self.sizes, self.values, draft, True)
+        return single_plan(model, self.sizes, self.values, draft, 1.0)
