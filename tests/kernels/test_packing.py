@@ -12,7 +12,7 @@ from ldprl.kernels.packing import pack, value_at
 
 
 class Inner(NamedTuple):
-    count: int
+    size: int
     on: bool
 
 
@@ -29,7 +29,7 @@ class Outer(NamedTuple):
 @distant_entry
 def _sum(packed: Any, extra: float) -> Any:
     value = value_at(packed)
-    total = extra + value.row[1] + 10 * value.inner.count + 100 * value.scale + value.table[1, 2]
+    total = extra + value.row[1] + 10 * value.inner.size + 100 * value.scale + value.table[1, 2]
     for truth in (value.first, value.inner.on, value.second, value.flags[1]):
         total = 2 * total + (1 if truth else 0)
     return total

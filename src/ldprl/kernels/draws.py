@@ -77,7 +77,7 @@ def poisson(mean: float, stream: Array) -> float:
     while True:
         u, v = uniform(stream) - 0.5, uniform(stream)
         side = 0.5 - abs(u)
-        count = np.floor((2 * a / side + b) * u + mean + 0.43)
+        count: float = np.floor((2 * a / side + b) * u + mean + 0.43)
         if side >= 0.07 and v <= quick:
             return count
         if count < 0 or (side < 0.013 and v > side):
@@ -132,7 +132,7 @@ def _transformed_rejection(trials: float, p: float, stream: Array) -> float:
     while True:
         u, v = uniform(stream) - 0.5, uniform(stream)
         side = 0.5 - abs(u)
-        count = np.floor((2 * a / side + b) * u + mean + 0.5)
+        count: float = np.floor((2 * a / side + b) * u + mean + 0.5)
         if count < 0 or count > trials:
             continue
         if side >= 0.07 and v <= quick:
