@@ -77,7 +77,7 @@ def poisson(mean: float, stream: Array) -> float:
     while True:
         u, v = uniform(stream) - 0.5, uniform(stream)
         side = 0.5 - abs(u)
-        count: float = np.floor((2 * a / side + b) * u + mean + 0.43)
+        count = float(np.floor((2 * a / side + b) * u + mean + 0.43))
         if side >= 0.07 and v <= quick:
             return count
         if count < 0 or (side < 0.013 and v > side):
