@@ -48,5 +48,6 @@ def _sums(shape: Shape) -> Statistics:
         rng.normal(0, scale, empty.scores.shape),
         np.broadcast_to(USERS * even, empty.information.shape).copy(),
         np.ones_like(empty.thresholds),
+        np.ones(2),
     )
     return Statistics.of_effects(shape, USERS, effects)

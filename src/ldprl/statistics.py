@@ -45,23 +45,29 @@ class Effects:
         For equal parts of [0, H]: how many users had their threshold there (per unit of return,
         weighted), and an unbiased estimate of how many of these had a return above it, of shape
         (2, THRESHOLDS).
+    squares
+        Σ weight²·(standardized answer)², and Σ weight²: their quotient is 1 if answers scatter as
+        was guessed when they were standardized.
     """
 
     scores: FloatArray
     information: FloatArray
     thresholds: FloatArray
+    squares: FloatArray
 
     @classmethod
     def empty(cls, shape: Shape) -> Effects:
         """Return the sums of no reports at all."""
         rows = (min(1 + OWN_STEPS, shape.horizon), shape.states, shape.actions)
-        return cls(np.zeros(rows), np.zeros((*rows, shape.actions)), np.zeros((2, THRESHOLDS)))
+        information, thresholds = np.zeros((*rows, shape.actions)), np.zeros((2, THRESHOLDS))
+        return cls(np.zeros(rows), information, thresholds, np.zeros(2))
 
     def __add__(self, other: Effects) -> Effects:
         return Effects(
             self.scores + other.scores,
             self.information + other.information,
             self.thresholds + other.thresholds,
+            self.squares + other.squares,
         )
 
 

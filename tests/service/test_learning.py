@@ -121,7 +121,7 @@ def test_bits_of_the_return_tell_the_values_too(text: str, epsilon: float) -> No
         Deployment("test", world.shape, str(epsilon), "return-bits"),
         users,
         values_from_effects(mechanism, plan, now.effects, latest, earliest),
-        beyond_noise(now.effects),
+        beyond_noise(now.effects, users),
     )
     best, at_random = float(world.initial @ optimum(world).values[0]), random_value(world)
     model = (world.rewards[None], world.transitions[None])
@@ -150,7 +150,7 @@ def test_where_actions_do_not_matter_nothing_is_learnt() -> None:
     mean = mean_of(mechanism, sums.effects, [(one, 1) for one in plan])
     values = values_from_effects(mechanism, plan, sums.effects, mean, mean)
     deployment = Deployment("test", world.shape, "2")
-    found = learning(deployment, 2000, values, beyond_noise(sums.effects))
+    found = learning(deployment, 2000, values, beyond_noise(sums.effects, 2000))
     assert not found["significant"]
     assert found["said"].startswith("Nothing learnt yet; at ε = 2 about ")
     assert users_at_random(deployment) == pytest.approx(found["users_needed"] / 10, rel=0.1)
@@ -174,12 +174,29 @@ def _effects(push: float, seed: int) -> Effects:
         100 * (noise + push_to),
         np.broadcast_to(10_000 * even, empty.information.shape).copy(),
         empty.thresholds,
+        np.ones(2),
     )
 
 
 def test_noise_is_not_called_learning_and_effects_are() -> None:
-    """Of 300 sums of noise 0.3 are expected to be significant: 7 have a probability below 1e-7."""
-    assert sum(beyond_noise(_effects(0.0, seed)) for seed in range(300)) <= 6
-    assert LEVEL * 300 < 1
-    assert all(beyond_noise(_effects(8.0, seed)) for seed in range(20))
-    assert not beyond_noise(Effects.empty(Shape(6, 3, 2)))
+    """Of 300 sums of noise 0.003 are expected to be significant: 3 have a probability of 5e-9."""
+    assert sum(beyond_noise(_effects(0.0, seed), 10_000) for seed in range(300)) <= 2
+    assert LEVEL * 300 < 0.01
+    assert all(beyond_noise(_effects(8.0, seed), 10_000) for seed in range(20))
+    assert not beyond_noise(Effects.empty(Shape(6, 3, 2)), 0)
+
+
+def test_few_users_of_many_states_have_learnt_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 0.2% a run, 4 of 20 have a probability below 1e-7; squares of what few tried are many."""
+    world = TabularMDP(np.full((100, 10, 100), 1 / 100), np.full((100, 10), 0.1), 5)
+    learner, mechanism = build("ldp-returns", "return-bits", world.shape, episodes=1, epsilon=2.0)
+    found = simulate(world, learner, mechanism, 200, 20, 0, "growth:0.5").statistics
+    effects = [one.effects for one in found if one.effects is not None]
+    assert sum(beyond_noise(one, 200) for one in effects) <= 3
+    monkeypatch.setattr("ldprl.service.learning._LEAST_TRIED", 0.0)
+    assert sum(beyond_noise(one, 200) for one in effects) > 3
+    # Answers that scatter by ten times what was guessed are no effect.
+    noise = _effects(0.0, 1)
+    louder = replace(noise, scores=10 * noise.scores)
+    assert beyond_noise(louder, 10_000)
+    assert not beyond_noise(replace(louder, squares=np.array([100.0, 1.0])), 10_000)

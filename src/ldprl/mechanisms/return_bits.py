@@ -161,6 +161,11 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
                 effects.scores[: what.scored] = weight / self.spread(likely) * surplus
                 information = weight**2 * users * _covariance(chances)
                 effects.information[: what.scored] = information
+                # A decoded bit Y is one of two numbers, of which Y² = Y + σ₀² holds.
+                squares = above * (1 - 2 * likely)
+                squares += users * (float(self.spread(0.0)) ** 2 + likely**2)
+                effects.squares[0] = weight**2 * squares / float(self.spread(likely)) ** 2
+                effects.squares[1] = weight**2 * users
         covered = self._covered(what)
         effects.thresholds[0] = weight**RECENCY * users * covered
         effects.thresholds[1] = weight**RECENCY * above * covered

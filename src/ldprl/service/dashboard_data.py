@@ -155,7 +155,9 @@ def _effects(
     values = values_from_effects(mechanism, plan, effects, latest, earliest, deployment.structure)
     return {
         "best": best.tolist() if _fits(shape) else None,
-        "learning": learning(deployment, statistics.users, values, beyond_noise(effects)),
+        "learning": learning(
+            deployment, statistics.users, values, beyond_noise(effects, statistics.users)
+        ),
         **dict.fromkeys(unknown),
     }
 
