@@ -23,9 +23,9 @@ EPSILON = 2.0
 REPLAN = "growth:0.05"
 OURS = {"ldp-returns": "return-bits", "ldp-evi": "subset-selection", "ldp-ts": "subset-selection"}
 RIVALS = ("ldp-obi", "private-ucb-vi", "dp-ucbvi")
-FEW, SOME = 10, 100
-"""Up to FEW states all play; up to SOME LDP-OBI does, and LDP-EVI without privacy. With more, a
-plan for a model takes seconds."""
+FEW, SOME = 10, 25
+"""Up to FEW states all play; up to SOME LDP-OBI does, and LDP-EVI without privacy. With more, a run
+of a learner with a model takes minutes."""
 
 _USERS = 10**7
 """Of most problems: a run then takes seconds, or minutes with hundreds of states."""
@@ -54,7 +54,10 @@ class Problem:
     epsilons: tuple[float, ...] = (EPSILON,)
 
     def cells(self, settings: Settings, *, everybody: bool = True) -> list[Cell]:
-        """Return the cells of those who learn here, the recommended learner first."""
+        """Return the cells of those who learn here, the recommended learner first.
+
+        Without ``everybody`` these are it, LDP-OBI, and LDP-EVI without privacy.
+        """
         found = [cell for at in self.worlds() for cell in self._cells_in(settings, at, everybody)]
         runs, users = min(self.runs, settings.runs), min(self.users, settings.episodes)
         return [replace(cell, episodes=users, runs=runs, replan=REPLAN) for cell in found]
@@ -72,7 +75,8 @@ class Problem:
     def _cells_in(self, settings: Settings, at: NamedMDP, everybody: bool) -> list[Cell]:
         states, first = at.mdp.shape.states, recommended(at.mdp.shape)
         players = [(first, epsilon) for epsilon in self.epsilons]
-        if states <= SOME:
+        compared = not everybody or states <= SOME
+        if compared:
             players += [(RIVALS[0], epsilon) for epsilon in self.epsilons]
         if everybody and states <= FEW:
             players += [(name, EPSILON) for name in (*OURS, *RIVALS[1:]) if name != first]
@@ -80,7 +84,7 @@ class Problem:
             private(settings, at, name, OURS.get(name, "laplace"), epsilon, "sound")
             for name, epsilon in players
         ]
-        if states <= SOME:
+        if compared:
             found.append(baseline(settings, at, "ldp-evi", "sound"))
         return found
 
@@ -109,26 +113,26 @@ def _drawn(states: int, actions: int, horizon: int, count: int, users: int = _US
 def problems() -> list[Problem]:
     """Return all problems whose packages are installed, the smallest first."""
     small = Problem(
-        "Random 2×2×2", lambda: [at for at, _ in zip(draws(), range(10), strict=False)], 10**8
+        "Random 2×2×2", lambda: [at for at, _ in zip(draws(), range(5), strict=False)], 10**8
     )
     found = [
         _bandit(0.9, 0.7),
         _bandit(0.5, 0.4),
         replace(small, epsilons=(0.2, EPSILON, 20.0)),
-        _named("RiverSwim", "riverswim:6,20", runs=5),
-        _drawn(10, 3, 5, 5),
+        _named("RiverSwim", "riverswim:6,20", runs=3),
+        _drawn(10, 3, 5, 3),
         _drawn(25, 4, 10, 5, users=10**8),
-        _named("grid 5×5", "grid:5,5,10", runs=5),
+        _named("grid 5×5", "grid:5,5,10", runs=3),
         _named("grid 7×7", "grid:7,7,14", runs=3),
-        _named("grid 10×10", "grid:10,10,20", runs=3),
-        _drawn(100, 4, 10, 3),
+        _named("grid 10×10", "grid:10,10,20"),
+        _drawn(100, 4, 10, 2),
         _drawn(400, 4, 10, 1),
     ]
     if find_spec("gymnasium"):
         lake = _named("FrozenLake", "gym:FrozenLake-v1,10", users=10**8)
         found += [
             replace(lake, epsilons=(1.0, EPSILON, 4.0)),
-            _named("CliffWalking", "gym:CliffWalking-v1,30", runs=2),
+            _named("CliffWalking", "gym:CliffWalking-v1,30"),
             _named("Taxi", f"gym:{_newest('Taxi')},50"),
         ]
     if find_spec("icu_sepsis"):
