@@ -16,8 +16,9 @@ from ldprl.structure import Structure
 
 _OWN = 4
 """How many effects the common scatter counts for beside a cell's own. Chosen on RandomMDP(25, 4,
-10), draws 1000-1005, 10⁶ users at ε = 2, where one scatter for all cells has a mean regret of
-45,600, and 2, 4 and 8 have 36,200, 35,600 and 40,900; on (10, 3, 5) 13,200, and 10,800 with 4."""
+10), draws 1000-1005, 10⁶ users at ε = 2: one scatter for all cells has a mean regret of 46,000 and
+this one 39,000 (two runs of each draw, less on all six); 2 and 8 have 36,000 and 41,000 (one run
+each). On (10, 3, 5) it is 10,800 in place of 13,200."""
 _ROUNDS = 5
 """Of fitting a cell's scatter to its effects. With 2 of them one run in 12 on RiverSwim(6, 20) was
 stuck (seed 1000)."""
