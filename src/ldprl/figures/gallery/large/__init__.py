@@ -1,6 +1,6 @@
 """The figure of sizes: from a bandit to hundreds of states.
 
-It takes about half an hour of one core; ``--runs 1000`` gives the bandits 1,000 runs, and takes
+It takes about twenty minutes of one core; ``--runs 1000`` gives the bandits 1,000 runs, and takes
 longer. The figure ``sizes`` has the small problems alone.
 """
 
