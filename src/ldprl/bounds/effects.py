@@ -60,15 +60,16 @@ def effects_price(mdp: TabularMDP, epsilon: float, episodes: int) -> EffectsPric
     loss = np.einsum("hs,hsa->sa", visits, best.values[:-1, :, None] - best.action_values)
     if mdp.structure is not None:
         loss = np.where(mdp.structure.choices, loss, np.inf)
+    loss[loss < _NONE * mdp.horizon] = 0.0
     least = loss.min(axis=1, keepdims=True)
     gaps = (loss - least)[np.isfinite(loss)]
-    gaps = gaps[gaps > _NONE * mdp.horizon]
+    gaps = gaps[gaps > 0]
     spread = _spread(mdp, best.policy, epsilon, episodes)
     needed = 2 * spread**2 * math.log(episodes) / gaps**2
     return EffectsPrice(
         spread=spread,
         telling=float((np.minimum(needed, episodes) * gaps).sum()),
-        sameness=episodes * max(float(least.sum()), 0.0),
+        sameness=episodes * float(least.sum()),
         undecided=float((needed > episodes).mean()) if len(gaps) else 0.0,
     )
 
