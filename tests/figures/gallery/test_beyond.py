@@ -9,12 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from ldprl.catalogue import LEARNERS
 from ldprl.figures.cells import first_draws
 from ldprl.figures.curves import Curve
-from ldprl.figures.gallery.beyond import cells, findings
+from ldprl.figures.gallery.beyond import cells, findings, plot
 from ldprl.figures.gallery.beyond.ablation import (
     ABLATION,
 )
@@ -54,6 +56,10 @@ def _curve(place: str, one: Contender | str, epsilon: float, final: float, users
 
 
 def _results(final: Final, users: int = 10**8) -> Results:
+    return Results(_rows(final, users))
+
+
+def _rows(final: Final, users: int = 10**8, epsilons: tuple[float, ...] = EPSILONS) -> pa.Table:
     private: list[Contender | str] = [
         *PRIVATE,
         *(name for name in ABLATION.values() if isinstance(name, str)),
@@ -63,7 +69,7 @@ def _results(final: Final, users: int = 10**8) -> Results:
             _curve(place, one, epsilon, final(one, epsilon, place), users)
             for place in (*PLACES, *LARGER, "hard-tree:5,2,6,100,2, last pair")
             for one in private
-            for epsilon in EPSILONS
+            for epsilon in epsilons
         ),
         *(
             _curve(place, one, math.inf, final(one, math.inf, place), users)
@@ -71,7 +77,7 @@ def _results(final: Final, users: int = 10**8) -> Results:
             for one in OPEN
         ),
     ]
-    return Results(fake.table(curves))
+    return fake.table(curves)
 
 
 def test_ratios_are_geometric_means_over_draws() -> None:
@@ -125,17 +131,12 @@ def test_aims_are_computed_both_ways() -> None:
     ("factor", "said"), [(1.01, "All of 13 aims are reached."), (0.99, "Not reached: LDP-EVI")]
 )
 def test_what_is_said_of_aims(factor: float, said: str) -> None:
-    found = findings(_table(_at_aim(factor)))
+    found = findings(_rows(_at_aim(factor)))
     assert any(said in sentence for sentence in found.sentences)
 
 
-def _table(final: Final) -> Any:
-    results = _results(final)
-    return fake.table([*results.draws, *results.larger, *results.tree])
-
-
 def test_the_accountant_is_asked() -> None:
-    said = " ".join(findings(_table(_at_aim(1.0))).sentences)
+    said = " ".join(findings(_rows(_at_aim(1.0))).sentences)
     # Lap(6H/ε) where (6H − 2)/ε would do: 10/12 of ε at H = 2, and the accountant rounds up.
     spent = re.search(r"at most ([\d.]+)% of ε for LDP-OBI, .* and 100% of ε for LDP-EVI", said)
     assert spent is not None
@@ -184,3 +185,11 @@ def test_cells_are_all_different_and_of_the_first_draws() -> None:
     assert [place.name for place in first_draws(SMALL)] == list(PLACES)
     assert {cell.failure_probability for cell in found} == {0.1}
     assert {cell.replan for cell in found} == {"growth:0.01"}
+
+
+def test_without_an_epsilon_of_the_paper_nothing_is_left_out() -> None:
+    """Ideas are left out at the paper's ε alone: at others there is no such picture."""
+    table = _rows(lambda *_: 10.0, epsilons=(1.0, 4.0))
+    whole = pc.invert(pc.match_substring(table["learner"], "ldp-evi,"))
+    assert "ablation" not in plot(table.filter(whole))
+    assert "ablation" in plot(_rows(lambda *_: 10.0))

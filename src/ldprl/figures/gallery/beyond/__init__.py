@@ -61,13 +61,14 @@ def findings(table: pa.Table) -> Findings:
 def plot(table: pa.Table) -> dict[str, Picture]:
     """Return the main picture and those behind it."""
     results = Results(table)
+    left_out = {"ablation": ablation.ablation_picture(results)} if ablation.ablated(results) else {}
     return {
         "": headline.main_picture(results),
         "epsilons": headline.every_epsilon(results),
         "larger": larger.larger(results),
         "price": price.price_picture(results),
         "users": price.users_picture(results),
-        "ablation": ablation.ablation_picture(results),
+        **left_out,
         "tree": tree.tree_picture(results),
     }
 

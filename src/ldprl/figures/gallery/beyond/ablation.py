@@ -180,9 +180,14 @@ def ablation_ratios(results: Results, epsilon: float) -> dict[str, list[float]]:
     return found
 
 
+def ablated(results: Results) -> list[float]:
+    """Return the ε at which ideas were left out; there may be none."""
+    return [epsilon for epsilon in results.epsilons if epsilon in EPSILONS]
+
+
 def ablation_grid(results: Results) -> Grid:
     """Return what each idea gives."""
-    epsilons = [epsilon for epsilon in results.epsilons if epsilon in EPSILONS]
+    epsilons = ablated(results)
     columns = [ablation_ratios(results, epsilon) for epsilon in epsilons]
     texts = list(columns[0]) if columns else []
     rows = [(text, *(str(spread_of(column[text])) for column in columns)) for text in texts]
@@ -192,9 +197,7 @@ def ablation_grid(results: Results) -> Grid:
 
 def ablation_picture(results: Results) -> Picture:
     """Draw each idea alone and left out: a dot for each draw, a line for the geometric mean."""
-    epsilons = [epsilon for epsilon in results.epsilons if epsilon in EPSILONS]
-    if not epsilons:
-        epsilons = [results.shown]
+    epsilons = ablated(results)
     width = 4.2 + 4.6 / len(epsilons)  # the names on the left need room once
     picture, (row,) = panels(1, len(epsilons), width=width, height=5.2)
     for panel, epsilon in zip(row, epsilons, strict=True):
