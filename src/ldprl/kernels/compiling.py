@@ -12,7 +12,7 @@ from numba import njit, typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from ldprl.kernels.linking import PartCompiler
+from ldprl.kernels.linking import LoopCompiler, PartCompiler
 from ldprl.kernels.packing import packed_type
 from ldprl.kernels.sources import sources_digest
 
@@ -47,6 +47,11 @@ _DIGEST = sources_digest()
 def entry(function: _Function) -> _Function:
     """Compile a kernel that Python calls, once for each combination of types, and cache it."""
     return _cached(function, _OPTIONS)
+
+
+def hot_entry(function: _Function) -> _Function:
+    """Compile an entry that takes longer to compile and less time to run."""
+    return _cached(function, {**_OPTIONS, "pipeline_class": LoopCompiler})
 
 
 def distant_entry(function: _Function) -> _Function:
@@ -119,8 +124,8 @@ def kernel(function: _Function) -> _Function:
 
 
 def in_order(function: _Function) -> _Function:
-    """Compile a function that only kernels call and whose sums keep their order, for precision."""
-    compiled: _Function = njit(**{**_INNER, "fastmath": {"contract"}})(function)
+    """Compile a function into its callers whose sums keep their order, for precision."""
+    compiled: _Function = njit(**{**_INLINED, "fastmath": {"contract"}})(function)
     return compiled
 
 
@@ -137,7 +142,8 @@ def spliced(function: _Function) -> _Function:
 def inlined(function: _Function) -> _Function:
     """Compile a function into its callers.
 
-    For small functions of named tuples: passing every array of a tuple costs more than they do.
+    For small functions of named tuples, as passing every array of a tuple costs more than they do,
+    and for those in loops that the compiler turns into vector instructions.
     """
     compiled: _Function = njit(**_INLINED)(function)
     return compiled

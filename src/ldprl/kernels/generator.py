@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from ldprl.kernels.compiling import in_order, kernel
+from ldprl.kernels.compiling import in_order, inlined, kernel
 from ldprl.shape import Array, FloatArray
 
 LANES = 64
@@ -48,13 +48,13 @@ bits_of = _reading(types.float64, types.uint64, ir.IntType(64))
 double_of = _reading(types.uint64, types.float64, ir.DoubleType())
 
 
-@kernel
+@inlined
 def rotate(word: Any, places: int) -> Any:
     """Turn a word's bits to the left."""
     return (word << np.uint64(places)) | (word >> np.uint64(64 - places))
 
 
-@kernel
+@inlined
 def next_word(stream: Array) -> Any:
     """Return the next 64 random bits of one stream."""
     a, b, c, d = stream[0], stream[1], stream[2], stream[3]
@@ -83,20 +83,20 @@ def reseed(stream: Array, key: Array, number: int) -> None:
         stream[i] = word ^ (word >> np.uint64(31))
 
 
-@kernel
+@inlined
 def uniform(stream: Array) -> float:
     """Return a number in (0, 1), one of 2⁵² evenly spaced."""
     return unit(next_word(stream))
 
 
-@kernel
+@inlined
 def unit(word: Any) -> float:
     """Turn a word's upper 52 bits into a number in (0, 1), half a step away from both ends."""
     value: float = double_of((word >> np.uint64(12)) | _ONE) - (1.0 - 2.0**-53)
     return value
 
 
-@kernel
+@inlined
 def log_of(value: float) -> float:
     """Return ln(value) of a normal number > 0 without a branch, so that loops vectorise.
 

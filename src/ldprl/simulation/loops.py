@@ -14,7 +14,15 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from ldprl.kernels.arrays import Draft, Sums
-from ldprl.kernels.compiling import address_of, call_at, distant_entry, entry, kernel, method
+from ldprl.kernels.compiling import (
+    address_of,
+    call_at,
+    distant_entry,
+    entry,
+    hot_entry,
+    kernel,
+    method,
+)
 from ldprl.kernels.counting import CountingChannel, mark_played
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.generator import LANES, fill_words, reseed, uniform
@@ -122,7 +130,7 @@ def run_of(
     )
 
 
-@entry
+@hot_entry
 def each(
     population: Population, channel: CountingChannel, planner: Any, run: Run, until: int
 ) -> None:

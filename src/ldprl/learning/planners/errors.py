@@ -10,13 +10,13 @@ import math
 
 import numpy as np
 
-from ldprl.kernels.compiling import inlined, kernel
+from ldprl.kernels.compiling import inlined
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, error_bound
 from ldprl.shape import FloatArray
 
 REWARDS, VISITS, DEPARTURES, TRANSITIONS = range(4)
 """Columns of the laws: c_{k,1}, …, c_{k,4} of the paper."""
-_bound = kernel(error_bound)
+_bound = inlined(error_bound)
 
 
 def law_numbers(laws: ErrorLaws, failure: float) -> FloatArray:
