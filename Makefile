@@ -20,9 +20,9 @@ demo: $(DEMO)
 # The command line and what `make demo` runs, without running it.
 install: $(DEMO)
 
-# Three workers on two cores: tests of the service wait for disks and other processes.
+# Four workers on two cores: tests of the service wait for disks and other processes.
 test: lint
-	$(BIN)/pytest -q -n 3 --dist loadfile -m "not slow"
+	$(BIN)/pytest -q -n 4 --dist loadfile -m "not slow"
 
 test-slow: $(READY)
 	$(BIN)/pytest -q -n 2 --dist loadfile -m slow

@@ -63,7 +63,15 @@ def write_files(page: str, folder: Path) -> None:
             (folder / Path(block.title).name).write_text(block.code, encoding="utf-8")
 
 
-SLOW = ("advise.md", "beyond.md", "how-to/cluster.md", "reference/experiments.md", "walk.md")
+SLOW = (
+    "advise.md",
+    "beyond.md",
+    "findings.md",
+    "how-to/cluster.md",
+    "how-to/own-learner.md",
+    "reference/experiments.md",
+    "walk.md",
+)
 """Pages whose code simulates for seconds, most of them to compile."""
 
 

@@ -12,7 +12,15 @@ ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            path, id=path.stem, marks=[pytest.mark.slow] if path.stem == "choose_epsilon" else []
+        )
+        for path in NOTEBOOKS
+    ],
+)
 def test_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Their own ``assert`` lines check what they conclude."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))

@@ -69,7 +69,15 @@ def failures(learner: LDPOBI | UCBVI, chosen: Mechanism) -> int:
     return lost
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[] if name in ("laplace", "subset-selection") else [pytest.mark.slow]
+        )
+        for name in NAMES
+    ],
+)
 def test_ldp_obi_with_sound_constants(name: str) -> None:
     """Binomial test of P(some plan is not optimistic) ≤ δ, type-I error ≤ 1e-6."""
     chosen = mechanism(name, problem(0).shape)

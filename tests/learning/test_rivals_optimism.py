@@ -71,8 +71,15 @@ class CarelessCounters(TreeCounters):
         return np.array([scale / 100, t])
 
 
-@pytest.mark.parametrize("name", ["laplace", "subset-selection"])
-@pytest.mark.parametrize("kind", [PrivateUCBVI, DPUCBVI])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (PrivateUCBVI, "laplace"),
+        pytest.param(PrivateUCBVI, "subset-selection", marks=pytest.mark.slow),
+        pytest.param(DPUCBVI, "laplace", marks=pytest.mark.slow),
+        (DPUCBVI, "subset-selection"),
+    ],
+)
 def test_with_local_noise(kind: type[PrivateUCBVI | DPUCBVI], name: str) -> None:
     """Binomial test of P(some plan is not optimistic) ≤ δ, type-I error ≤ 1e-6.
 
@@ -102,7 +109,7 @@ def test_with_tree_counters() -> None:
     assert at_most(failures(learner, chosen), RUNS, DELTA) < TYPE_I
 
 
-@pytest.mark.parametrize("kind", [PrivateUCBVI, LDPOBI])
+@pytest.mark.parametrize("kind", [PrivateUCBVI, pytest.param(LDPOBI, marks=pytest.mark.slow)])
 def test_with_shuffled_batches(kind: type[PrivateUCBVI | LDPOBI]) -> None:
     """Binomial test of P(some plan is not optimistic) ≤ δ, type-I error ≤ 1e-6."""
     chosen = ShuffledBatches(SHAPE, 1.0, 1e-6)

@@ -56,7 +56,13 @@ class RandomTables(Learner):
 
 def served(monkeypatch: pytest.MonkeyPatch, path: Path, shape: Shape, **how: Any) -> Service:
     monkeypatch.setattr(planner, "learner_of", lambda deployment: RandomTables(**how))
-    deployment = Deployment("law", shape, "2", options={"layout": "separate", "answers": 1})
+    deployment = Deployment(
+        "law",
+        shape,
+        "2",
+        mechanism="subset-selection",
+        options={"layout": "separate", "answers": 1},
+    )
     service = Service(ServiceSettings(deployment, f"sqlite:///{path}/law.sqlite"), lambda: 3.6e9)
     service.prepare()
     return service

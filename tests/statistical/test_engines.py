@@ -153,8 +153,9 @@ def test_learners_without_privacy(kind: Callable[[], Learner], shape: Shape, rep
     assert agreement(readable, outcome(moved, learner, mechanism, replan, "compiled")) < TYPE_I
 
 
-@pytest.mark.parametrize("replan", [pytest.param("each", marks=pytest.mark.slow), "growth:20"])
-@pytest.mark.parametrize("name", ["laplace", pytest.param("shuffle", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("replan", REPLANS)
+@pytest.mark.parametrize("name", ["laplace", "shuffle"])
 def test_odd_shapes_and_squares(name: str, replan: str) -> None:
     """Two-sample χ² on every sum and the regret, type-I error ≤ 1e-6.
 
@@ -214,7 +215,6 @@ PAIRS = [
 ]
 FAST = [
     ("ldp-evi", "subset-selection"),
-    ("ldp-ts", "subset-selection"),
 ]
 
 
