@@ -173,10 +173,12 @@ def log_odds(learner: str, runs: int, *, factor: float = 1.0) -> float:
     return len(lost) * float(binary_kl(min(x, 1.0), limit)) if x < limit else 0.0
 
 
+@pytest.mark.slow
 def test_the_recommended_learner_pays_what_the_pairs_demand() -> None:
     assert log_odds("ldp-evi", 2) < math.log(1 / ALPHA)
 
 
+@pytest.mark.slow
 def test_a_learner_that_cheats_is_caught() -> None:
     """The mutant, which knows its world, is rejected."""
     assert log_odds("cheat", 8) > math.log(1 / ALPHA)

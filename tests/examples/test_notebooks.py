@@ -9,15 +9,15 @@ import pytest
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 ROOT = Path(__file__).parents[2]
+SLOW = ("choose_epsilon", "own_mechanism")
+"""Notebooks that compile for seconds."""
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        pytest.param(
-            path, id=path.stem, marks=[pytest.mark.slow] if path.stem == "choose_epsilon" else []
-        )
+        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
         for path in NOTEBOOKS
     ],
 )

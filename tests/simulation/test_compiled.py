@@ -47,7 +47,9 @@ def certain(shape: Shape) -> TabularMDP:
 
 @pytest.mark.parametrize("replan", ["each", "growth:0.1", "growth:0.1,crowd:30"])
 @pytest.mark.parametrize("shape", [SMALL, ODD], ids=["2×2×2", "by step"])
-@pytest.mark.parametrize("kind", [LDPOBI, UCBVI, UCBVIBernstein])
+@pytest.mark.parametrize(
+    "kind", [LDPOBI, UCBVI, pytest.param(UCBVIBernstein, marks=pytest.mark.slow)]
+)
 def test_without_chance_whole_curves_are_equal(
     kind: type[Learner], shape: Shape, replan: str
 ) -> None:

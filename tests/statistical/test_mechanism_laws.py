@@ -33,8 +33,10 @@ FINER: list[dict[str, Any]] = [
     {"constants": "sound", "step_dependent": True, "resolution": 4},
 ]
 CASES = [(name, i) for name in PRIVATE for i in range(len(VARIANTS))]
-CASES += [(name, len(VARIANTS) + i) for name in WITH_RESOLUTION for i in range(len(FINER))]
-IDS = [f"{name}-{i}" for name, i in CASES]
+FINER_CASES = [(name, len(VARIANTS) + i) for name in WITH_RESOLUTION for i in range(len(FINER))]
+PARAMETERS = [pytest.param(*case, id=f"{case[0]}-{case[1]}") for case in CASES] + [
+    pytest.param(*case, id=f"{case[0]}-{case[1]}", marks=pytest.mark.slow) for case in FINER_CASES
+]
 
 
 @cache
@@ -64,7 +66,7 @@ def truth_of(mechanism: CountingMechanism) -> Array:
     return LIVED.counts(exact, SeededSourceForTests(0))
 
 
-@pytest.mark.parametrize(("name", "variant"), CASES, ids=IDS)
+@pytest.mark.parametrize(("name", "variant"), PARAMETERS)
 def test_reports_are_unbiased_in_every_cell(name: str, variant: int) -> None:
     """z-tests, Bonferroni over the cells, type-I error 1e-6.
 
@@ -79,7 +81,7 @@ def test_reports_are_unbiased_in_every_cell(name: str, variant: int) -> None:
         assert mean_is(reports * np.where(mechanism.layout.units() > 1, 1 / 3, 1.0), truth) < TYPE_I
 
 
-@pytest.mark.parametrize(("name", "variant"), CASES, ids=IDS)
+@pytest.mark.parametrize(("name", "variant"), PARAMETERS)
 def test_sums_have_the_law_of_added_reports(name: str, variant: int) -> None:
     """Two-sample χ² a counter, Bonferroni over them, type-I error 1e-6.
 
