@@ -78,6 +78,12 @@ class Structure:
             return self.admissible
         return np.ones((self.shape.states, self.shape.actions), dtype=bool)
 
+    @property
+    def at_random(self) -> FloatArray:
+        """The chances of actions, of shape (S, A), if all admissible ones are equally likely."""
+        chances: FloatArray = self.choices / self.choices.sum(axis=1, keepdims=True)
+        return chances
+
     def check_admissible(self, field: str, policy: Policy) -> None:
         """Refuse a table of shape (H, S) that takes an action which is not admissible."""
         if self.admissible is None:

@@ -204,8 +204,7 @@ def _restricted(
     structure: Structure, transitions: FloatArray, rewards: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Let actions that are not admissible do what the others do on average."""
-    allowed = structure.choices
-    shares = allowed / allowed.sum(axis=1, keepdims=True)
+    allowed, shares = structure.choices, structure.at_random
     moves = np.einsum("...sat,sa->...st", transitions, shares)[..., None, :]
     paid = (rewards * shares).sum(axis=-1, keepdims=True)
     return np.where(allowed[:, :, None], transitions, moves), np.where(allowed, rewards, paid)

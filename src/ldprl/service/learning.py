@@ -132,7 +132,8 @@ def values_in_models(
     from ldprl.kernels.values import solve
 
     rng = np.random.default_rng(0)
-    uniform = np.broadcast_to(_at_random(shape, known), told.shape)
+    known = Structure(shape) if known is None else known
+    uniform = np.broadcast_to(known.at_random, told.shape)
     found = np.empty((DRAWS, 3))
     for draw in range(DRAWS):
         rewards, moves = draw_model(belief, rng)
@@ -237,13 +238,6 @@ def beyond_noise(effects: Effects, users: int) -> bool:
     known = sizes > np.maximum(_LEAST_TRIED * weights / max(users, 1), nothing)
     total, freedom = float((along[known] ** 2 / sizes[known]).sum()), int(known.sum())
     return bool(freedom and chdtrc(freedom, total * weights / squares) < LEVEL)
-
-
-def _at_random(shape: Shape, known: Structure | None) -> FloatArray:
-    """Return the chance of each action if all admissible ones are equally likely, (S, A)."""
-    choices = (Structure(shape) if known is None else known).choices
-    chances: FloatArray = choices / choices.sum(axis=1, keepdims=True)
-    return chances
 
 
 def _unit(mechanism: ReturnBits, plan: Plan) -> float:

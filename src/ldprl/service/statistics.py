@@ -102,7 +102,8 @@ class Decoder:
         what the operator had forgotten.
         """
         if self._since:
-            self._read_plans()
+            with self._lock:
+                self._read_plans()
             sums = [one for one in sums if self._plans[one.version][0] >= self._since]
         users: Counter[int] = Counter()
         for one in sums:

@@ -113,8 +113,9 @@ def _from_effects(mdp: TabularMDP, epsilon: float) -> Greedy:
     up to a variance of L²(e^ε/(e^ε − 1)² + ¼)·A/n, with L the range of the returns and A the number
     of admissible actions.
     """
-    choices = (mdp.structure or Structure(mdp.shape)).choices
-    effects, deviation = _random_effects(mdp, choices / choices.sum(axis=1, keepdims=True))
+    known = mdp.structure or Structure(mdp.shape)
+    choices = known.choices
+    effects, deviation = _random_effects(mdp, known.at_random)
     width = min(max(_RANGE * deviation, _LEAST_RANGE * mdp.horizon), _largest_spread(mdp))
     noise = 1 / (math.expm1(epsilon) * -math.expm1(-epsilon))
     error = width * np.sqrt((noise + 0.25) * choices.sum(axis=1, keepdims=True))
