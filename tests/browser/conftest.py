@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.stub import StubService
 
 CLIENT = Path(__file__).parents[2] / "clients" / "js"
+# A server that compiles its learner for the first time beside other tests answers late.
+expect.set_options(timeout=60_000)
 QUIET = (
     "--no-sandbox",
     "--disable-gpu",
