@@ -10,8 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from ldprl.cli.app import app
 from ldprl.service.admin import token_hash
+from ldprl.service.settings import ServiceSettings
 
 from .conftest import DEPLOYMENT, StartServer
 from .server import environment, launch
@@ -23,7 +26,7 @@ def refused(folder: Path, *options: str, deployment: str = DEPLOYMENT) -> str:
     database = () if "--database" in options else ("--database", f"sqlite:///{folder}/a.sqlite")
     port = () if "--port" in options else ("--port", "0")
     process, log = launch("--deployment", str(file), *database, *port, *options)
-    assert process.wait(60) == 2
+    assert process.wait(300) == 2
     (line,) = log.text().splitlines()
     assert line.startswith("error: ")
     return line
@@ -77,3 +80,18 @@ def test_a_changed_deployment(start_server: StartServer, tmp_path: Path) -> None
     changed = DEPLOYMENT.replace('"0.5"', '"0.7"')
     line = refused(tmp_path, "--database", database, deployment=changed)
     assert re.search("epsilon = '0.7': expected '0.5'.*frozen", line)
+
+
+@pytest.mark.parametrize(("users", "code"), [("80", 0), ("-1", 2), ("soon", 2)])
+def test_users_to_forget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, users: str, code: int
+) -> None:
+    started: list[ServiceSettings] = []
+    monkeypatch.setattr("ldprl.service.run.serve", lambda found, *_, **__: started.append(found))
+    file = tmp_path / "deployment.toml"
+    file.write_text(DEPLOYMENT, encoding="utf-8")
+    line = ["serve", "--deployment", str(file), "--forget-before", users]
+    ended = CliRunner().invoke(app, line)
+    assert ended.exit_code == code, ended.output
+    assert [one.forget_before for one in started] == ([80] if code == 0 else [])
+    assert code == 0 or f"forget_before = {users}" in ended.output.replace("'", "")
