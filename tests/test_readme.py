@@ -28,7 +28,7 @@ def test_example_runs_as_printed(block: str, tmp_path: Path) -> None:
         env=os.environ | {"MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert run.returncode == 0, run.stderr

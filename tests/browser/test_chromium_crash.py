@@ -27,7 +27,7 @@ _MAKE_REPORT = """async (digest) => {
     const client = new Client(location.origin, { digest });
     return client.makeReport(await client.assignment(), NOTHING);
 }"""
-_START_SECONDS = 30.0
+_START_SECONDS = 180.0
 
 
 class Browser:

@@ -31,7 +31,7 @@ def certified(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 def dashboard_of(served: Served) -> dict[str, Any]:
-    with urllib.request.urlopen(f"{served.url}/v1/dashboard", timeout=10) as response:
+    with urllib.request.urlopen(f"{served.url}/v1/dashboard", timeout=60) as response:
         data: dict[str, Any] = json.load(response)
     return data
 
@@ -79,10 +79,10 @@ def test_before_the_first_report_nothing_is_claimed_and_a_paused_service_is_not_
         assert watched.text("#certified") == "No answers yet"
         assert not watched.page.locator("#history-card").is_visible()
         certified.pause(True)
-        expect(watched.page.locator("#live")).to_have_text("Paused", timeout=10_000)
+        expect(watched.page.locator("#live")).to_have_text("Paused")
         assert "fresh" not in (watched.page.locator("#live").get_attribute("class") or "")
         certified.pause(False)
-        expect(watched.page.locator("#live")).to_have_text("Live", timeout=10_000)
+        expect(watched.page.locator("#live")).to_have_text("Live")
         assert watched.complaints == []
 
 
@@ -166,13 +166,13 @@ def test_refusals_and_new_users_appear_while_it_is_open(browser: Browser, served
         before = dashboard_of(served)
         request = urllib.request.Request(f"{served.url}/v1/reports", b"{}", method="POST")
         with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(request, timeout=10)
+            urllib.request.urlopen(request, timeout=60)
         served.visited_by(3)
         refused = before["refusals"].get("malformed", 0) + 1
         users = watched.page.locator("#users")
-        expect(users).to_have_text(str(before["users"] + 3), timeout=10_000)
+        expect(users).to_have_text(str(before["users"] + 3))
         row = watched.page.locator("#refused dt", has_text=str(refused))
-        expect(row).to_have_count(1, timeout=10_000)
+        expect(row).to_have_count(1)
         assert "malformed" in watched.text("#refused")
         assert watched.complaints == []
 
@@ -182,11 +182,11 @@ def test_numbers_that_no_longer_come_are_called_old(browser: Browser, served: Se
         opened(watched, served)
         watched.page.route("**/v1/dashboard", lambda route: route.abort())
         live = watched.page.locator("#live")
-        expect(live).to_contain_text("the server does not answer", timeout=10_000)
+        expect(live).to_contain_text("the server does not answer")
         expect(live).to_contain_text("ago")
         assert watched.text("#users") != ""
         watched.page.unroute("**/v1/dashboard")
-        expect(live).to_have_text("Live", timeout=15_000)
+        expect(live).to_have_text("Live")
 
 
 def test_after_errors_it_asks_less_and_less_often(browser: Browser, served: Served) -> None:

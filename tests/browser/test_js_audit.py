@@ -61,7 +61,7 @@ class Drawer:
         return np.stack([values.read(report) for report in reports])
 
     def stop(self) -> None:
-        self._process.communicate(timeout=10)
+        self._process.communicate(timeout=60)
 
 
 @contextmanager

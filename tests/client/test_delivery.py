@@ -138,7 +138,7 @@ def test_no_service_no_policy_and_nothing_lived(path: Path) -> None:
         started = time.monotonic()
         with pytest.raises(UnavailableError, match=r"no answer within 0\.5 s \(at last: Conn"):
             client.take_part(0, lambda *_: pytest.fail("nothing is lived"))
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 30
     assert not path.exists()
 
 

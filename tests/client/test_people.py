@@ -165,7 +165,7 @@ def test_a_paused_service_is_one_line_at_once(
     assert (stopped.value.code, said.out) == (2, "")
     assert "its operator has paused it" in said.err
     assert said.err.count("\n") == 1
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30, "a client waits 60 s for a service that may come back"
     assert not service.asked
 
 
@@ -174,7 +174,7 @@ def test_an_interrupt_tells_what_was_done_and_ends_quietly(service: FakeService)
     process = subprocess.Popen(
         line, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    deadline = threading.Timer(60, process.kill)
+    deadline = threading.Timer(300, process.kill)
     deadline.start()
     while len(service.counted) < 20 and process.poll() is None:
         time.sleep(0.01)

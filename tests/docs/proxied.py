@@ -121,7 +121,7 @@ class Proxy:
         """Return the answer to one request over TLS, with the certificate verified."""
         trusted = ssl.create_default_context(cafile=str(self.certificate))
         plain = socket.create_connection(("127.0.0.1", self.port), 20, (FROM, 0))
-        connection = http.client.HTTPConnection(NAME, timeout=20)
+        connection = http.client.HTTPConnection(NAME, timeout=60)
         connection.sock = trusted.wrap_socket(plain, server_hostname=NAME)
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             connection.request(method, path, body, headers or {})
@@ -139,7 +139,7 @@ def running(line: list[str], proxy: Proxy, **variables: str) -> Iterator[Proxy]:
             line, stdout=output, stderr=output, cwd=proxy.folder, env=variables or None
         )
         try:
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 120
             while time.monotonic() < deadline and process.poll() is None:
                 with contextlib.suppress(OSError):
                     socket.create_connection(("127.0.0.1", proxy.port), 1).close()

@@ -71,7 +71,7 @@ def app(name: str, service: Server, folder: Path) -> Iterator[App]:
     running = App(f"http://127.0.0.1:{port}")
     running.process = subprocess.Popen([sys.executable, *line], env=variables, cwd=folder)
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while True:
             try:
                 running.get("/none")

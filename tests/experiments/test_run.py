@@ -72,10 +72,10 @@ def interrupted(path: Path, out: Path, how: signal.Signals) -> tuple[int, str]:
         workers = children(process.pid)
         assert len(workers) >= 2
         process.send_signal(how)
-        code = process.wait(timeout=20)
+        code = process.wait(timeout=200)
         assert process.stderr is not None
         message = process.stderr.read()
-    patience = time.monotonic() + 20
+    patience = time.monotonic() + 200
     while any(Path(f"/proc/{worker}").exists() for worker in workers):
         assert time.monotonic() < patience, "a worker outlived the run"
         time.sleep(0.01)

@@ -42,10 +42,10 @@ def test_bad_keys_and_sizes_are_refused() -> None:
 def test_sealing_takes_less_than_5_ms() -> None:
     key = opener(new_private_key()).key
     seal(b"", 256, key, DIGEST, 1)
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(50):
         seal(b"", 256, key, DIGEST, 1)
-    assert (time.perf_counter() - started) / 50 < 0.005
+    assert (time.process_time() - started) / 50 < 0.005
 
 
 def test_without_the_library_the_message_says_what_to_install() -> None:

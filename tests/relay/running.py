@@ -16,7 +16,7 @@ from ldprl.service.admin import token_hash
 from tests.service.server import Client, Server
 
 TOKEN = "the relay's token"
-_START_SECONDS = 60.0
+_START_SECONDS = 180.0
 
 DEPLOYMENT = """
 name = "relayed"

@@ -27,7 +27,7 @@ from ldprl.service.admin import token_hash
 
 TOKEN = "a token for tests"
 PROGRAM = ("-m", "ldprl")
-_START_SECONDS = 60.0
+_START_SECONDS = 180.0
 
 
 @dataclass(frozen=True)

@@ -226,7 +226,7 @@ def test_one_server_plans_and_another_takes_over(postgres: Postgres) -> None:
     second.planner.step()
     assert second.database.state().version == 1
     first.database.close()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while not second.database.lead() and time.monotonic() < deadline:
         time.sleep(0.05)
     second.planner.step()
@@ -243,7 +243,7 @@ def test_a_database_that_goes_away_comes_back(start_server: StartServer) -> None
         answer = server.post("/v1/reports", lost)
         assert (answer.status, answer.json["cause"]) == (503, "database-down")
         assert int(answer.headers["retry-after"]) > 0
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while server.get("/healthz").status == 200:
             assert time.monotonic() < deadline
             time.sleep(0.1)
@@ -251,13 +251,13 @@ def test_a_database_that_goes_away_comes_back(start_server: StartServer) -> None
         assert server.get("/v1/policy").status == 200
         cluster.start()
         while server.post("/v1/reports", lost).status != 200:
-            assert time.monotonic() < deadline + 10
+            assert time.monotonic() < deadline + 60
             time.sleep(0.1)
         results = server.post("/v1/reports", [kept, lost]).json["results"]
         assert [result["status"] for result in results] == ["duplicate", "duplicate"]
         # What reads has a session of its own, which may come back a moment later.
         while server.get("/v1/status").status != 200:
-            assert time.monotonic() < deadline + 20
+            assert time.monotonic() < deadline + 120
             time.sleep(0.1)
         assert server.users() == 2
     finally:

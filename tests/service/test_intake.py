@@ -88,4 +88,4 @@ def test_others_are_answered_while_a_hostile_body_is_read(
     done.set()
     watcher.join()
     assert (answer.status, answer.json["cause"]) == (413, "too-large")
-    assert slowest < 2
+    assert slowest < 10

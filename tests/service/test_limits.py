@@ -139,7 +139,7 @@ def test_a_slow_body_is_cut_off(start_server: StartServer, tmp_path: Path) -> No
         slow.sendall(b"POST /v1/reports HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{")
         started = time.monotonic()
         answer = slow.makefile("rb").read()
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 9
         assert answer.startswith(b"HTTP/1.1 429 ")
         assert b"retry-after: 1" in answer
 

@@ -137,7 +137,7 @@ def test_a_server_whose_file_was_deleted_says_so(start_server: StartServer, tmp_
     (tmp_path / "a.sqlite").unlink()
     answer = server.post("/v1/reports", late)
     assert (answer.status, answer.json["cause"]) == (503, "database-down")
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while server.get("/healthz").status == 200:
         assert time.monotonic() < deadline
         time.sleep(0.05)
