@@ -28,11 +28,12 @@ BANDIT = TabularMDP(np.ones((1, 10, 1)), [[0.1] * 9 + [0.2]], 1, reward_kind="be
     ("world", "epsilon", "replan"),
     [
         (BANDIT, 1, "growth:0.5"),
-        (mdp_from("grid:3,3,8"), 2, "growth:0.5"),
+        (mdp_from("grid:4,4,8"), 2, "growth:0.5"),
         (mdp_from("random:10,3,5,0"), 1, "growth:0.5"),
         (mdp_from("riverswim:4,10"), 2, "growth:0.1"),
+        pytest.param(mdp_from("grid:7,7,14"), 2, "growth:0.1", marks=pytest.mark.slow),
     ],
-    ids=["bandit", "grid", "random", "riverswim"],
+    ids=["bandit", "grid", "random", "riverswim", "sparse"],
 )
 def test_the_formula_is_right_within_a_factor_of_three(
     world: TabularMDP, epsilon: float, replan: str
