@@ -103,3 +103,21 @@ def test_states_of_a_group_learn_from_each_other() -> None:
     alone, together = (believe(scores, information, one).lead for one in (Structure(shape), known))
     assert np.mean(alone == better) < 0.8
     assert np.mean(together == better) > np.mean(alone == better) + 0.1
+
+
+def test_what_many_states_have_in_common_is_learnt_from_all_of_them() -> None:
+    """An effect too small to be seen in one state is seen in fifty, unless they all differ."""
+    information = 100 * np.tile(np.eye(2) / 2 - 1 / 4, (50, 1, 1))
+    noise = np.random.default_rng(2).normal(size=(50, 1)) * 5 * np.array([1.0, -1.0])
+    push = 0.6 * 5 * np.array([1.0, -1.0])
+    signs = np.where(np.arange(50) % 2, 1.0, -1.0)[:, None]
+    known = Structure(Shape(50, 2, 1))
+    alike = believe(push + noise, information, known)
+    # By hand, without anything in common: an action leads where its own score does.
+    assert np.mean((push + noise)[:, 0] > 0) < 0.85
+    assert np.mean(alike.lead == 0) > 0.95
+    unlike = believe(signs * push + noise, information, known)
+    assert np.array_equal(unlike.lead == 0, (signs * push + noise)[:, 0] > 0)
+    # Few states: what they have in common may be chance.
+    few = believe((push + noise)[:20], information[:20], Structure(Shape(20, 2, 1)))
+    assert np.array_equal(few.lead == 0, (push + noise)[:20, 0] > 0)

@@ -23,6 +23,14 @@ _ROUNDS = 5
 """Of fitting a cell's scatter to its effects. With 2 of them one run in 12 on RiverSwim(6, 20) was
 stuck (seed 1000)."""
 
+_MANY_STATES = 25
+"""From this many states on, an effect that they have in common is looked for. With it and without,
+ε = 2, ten runs from seed 1010 on: mean regret of 3·10⁶ users on the 7×7 grid 1.6·10⁶ and 2.8·10⁶,
+of 10⁶ on the 5×5 grid 85,000 and 135,000; on RandomMDP(25, 4, 10), where states have nothing in
+common, 39,900 and 39,800 (draws 1000-1005). ICU-Sepsis (716 states, ε = 4, 10⁷ users, seed 1000)
+learns 51% and 15%. With few states it is chance: RiverSwim(6, 20) has 82,000 and 18,000, FrozenLake
+(12 states) 14,700 and 12,000. Asking for one, two or three standard errors did not part them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Belief:
@@ -81,41 +89,72 @@ def believe(scores: FloatArray, information: FloatArray, known: Structure) -> Be
     """Return the belief of every state after scores u(s) ~ N(Λ(s)e(s), Λ(s)).
 
     Scores have the shape (S, A), information Λ (S, A, A). Before them e(s) ~ N(m(s), τ²I): m is the
-    effect that the states of a group have in common, and an incumbent's action is τ better.
+    effect that all states, and those of a group, have in common, and an incumbent's action is τ
+    better.
     """
     expected = np.zeros_like(scores)
+    if len(scores) >= _MANY_STATES:
+        everywhere = np.zeros(len(scores), dtype=np.int64)
+        expected = expected + _in_common(scores, information, expected, everywhere)
     if known.groups is not None:
-        groups = Partition(known.groups)
-        summed, together = groups.summed(scores), groups.summed(information)
-        expected = _update(summed, together, np.zeros_like(summed)).mean[known.groups]
+        expected = expected + _in_common(scores, information, expected, known.groups)
     return _update(scores, information, expected, known.choices, lean=_lean(known))
+
+
+def _in_common(
+    scores: FloatArray, information: FloatArray, expected: FloatArray, groups: IntArray
+) -> FloatArray:
+    """Return the effects, beside those expected, that the states of a group have in common.
+
+    With e(s) ~ N(m, τ²I) a state has the score (I + τ²Λ)⁻¹u ~ N(Wm, W) of m, W = (I + τ²Λ)⁻¹Λ: few
+    states tell little of it, however many users were there. m ~ N(0, υ²I), where υ² is estimated by
+    moments as τ² is, and may be 0.
+    """
+    surplus = scores - np.einsum("cab,cb->ca", information, expected)
+    unit = np.eye(scores.shape[1])
+    share = np.linalg.inv(unit + _scatter(surplus, information) * information)
+    together = Partition(groups)
+    told = together.summed(np.einsum("cab,cb->ca", share, surplus))
+    weight = together.summed(share @ information)
+    squared = float((weight**2).sum())
+    excess = float((told**2 - np.einsum("caa->ca", weight)).sum())
+    if squared <= 0 or excess <= 0:
+        return np.zeros_like(scores)
+    common = np.linalg.solve(weight + squared / excess * unit, told[..., None])
+    result: FloatArray = common.astype(np.float64)[groups, :, 0]
+    return result
+
+
+def _scatter(surplus: FloatArray, information: FloatArray, largest: float | None = None) -> float:
+    """Return τ², estimated by moments: E u_a² = Λ_aa + τ²(Λ²)_aa where nothing is expected.
+
+    It is at least what noise alone may look like, or ``largest`` if that is less.
+    """
+    squared = float((information**2).sum())
+    if squared <= 0:
+        return 1.0 if largest is None else largest
+    own = np.einsum("caa->ca", information)
+    least = math.sqrt(2 * float((own**2).sum())) / squared
+    least = least if largest is None else min(least, largest)
+    return max(float((surplus**2 - own).sum()) / squared, least)
 
 
 def _update(
     scores: FloatArray,
     information: FloatArray,
     expected: FloatArray,
-    choices: BoolArray | None = None,
+    choices: BoolArray,
     lean: FloatArray | float = 0.0,
     largest: float | None = None,
 ) -> Belief:
     """Return the belief from e(c) ~ N(expected + lean·τ(c), τ(c)²I) and the scores.
 
-    The common τ² is estimated by moments, from E u_a² = Λ_aa + τ²(Λ²)_aa where nothing is expected.
-    It is at least what noise alone may look like, or ``largest`` if that is less. Cells where
-    users often are have larger effects: τ(c)² is the mean of e_a² given the scores over the cell's
-    actions and ``_OWN`` effects of the common scatter (EM).
+    Cells where users often are have larger effects: τ(c)² is the mean of e_a² given the scores over
+    the cell's actions and ``_OWN`` effects of the common scatter (EM).
     """
-    choices = np.ones(scores.shape, dtype=bool) if choices is None else choices
     unit, own = np.eye(scores.shape[1]), np.einsum("caa->ca", information)
     surplus = scores - np.einsum("cab,cb->ca", information, expected)
-    squared = float((information**2).sum())
-    if squared > 0:
-        least = math.sqrt(2 * float((own**2).sum())) / squared
-        least = least if largest is None else min(least, largest)
-        scatter = max(float((surplus**2 - own).sum()) / squared, least)
-    else:
-        scatter = 1.0 if largest is None else largest
+    scatter = _scatter(surplus, information, largest)
     each = np.full((len(scores), 1), scatter)
     # Scores say nothing of what all actions have in common: a prior keeps Λ from being singular.
     faintest = 1e-12 * own.max(axis=1, keepdims=True)
