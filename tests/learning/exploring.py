@@ -25,6 +25,7 @@ _LEAST_WEIGHT = 1e-3
 _EXPLORED = 10.0
 _UNKNOWN = 4.0
 _LEAST_PRICE = 0.01
+_WIDE_SHARE = 0.2
 
 
 def best_transition(low: FloatArray, high: FloatArray, order: IntArray, result: FloatArray) -> None:
@@ -179,7 +180,7 @@ def exploring_share(
         kinds = 2 if shape.model_of(h) < shape.transition_models else 1
         need = needs[row][:kinds]
         wanted += need.sum()
-        told += (need * shares[h, s] ** 2 / (known[row] + _UNKNOWN * noise)[:kinds]).sum()
+        told += (need * shares[h, s] ** 2 / (known[row] + _UNKNOWN * (noise + 0.25))[:kinds]).sum()
     if statistics.users == 0 or told <= 0:
         return 1.0
     return float(min(1.0, _EXPLORED * wanted / (told * statistics.users)))
@@ -380,9 +381,12 @@ def evi_plan(learner: LDPEVI, statistics: Statistics, model: Plausible) -> Plan:
 
 def serve(
     mechanism: Mechanism, statistics: Statistics, belief: Belief, policy: Policy, greedy: Policy,
-    share: float, *, limited: bool,
+    share: float, *, wide: bool,
 ) -> Plan:  # fmt: skip
-    """Return what LDP-TS hands to ``share`` of the users, those of a drawn ``policy``."""
+    """Return what LDP-TS hands to ``share`` of the users, those of ``policy``.
+
+    That is the one of the ``wide`` draw, whose users are limited, or the greedy one.
+    """
     shape = statistics.shape
     width = np.zeros((shape.horizon, shape.states, shape.actions))
     for h in range(shape.horizon - 1):
@@ -390,5 +394,5 @@ def serve(
     shares = expected_shares(statistics, policy, belief.moves)
     needs = row_needs(statistics, policy, shares, belief.reward_spread, width)
     most = exploring_share(mechanism, statistics, needs, policy, greedy, shares)
-    part = min(share, most) if limited else share
+    part = min(share, _WIDE_SHARE * most) if wide else share
     return with_questions(mechanism, statistics, needs, policy, greedy, shares, belief.moves, part)

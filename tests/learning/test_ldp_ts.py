@@ -34,9 +34,9 @@ def test_plans_serve_the_drawn_policies(answers: int) -> None:
         drawn = planner.drawn[0].reshape(greedy.shape)
         expected: Plan = ()
         if not np.array_equal(drawn, greedy):
-            expected = serve(chosen, sums, belief, drawn, greedy, 1.0, limited=True)
+            expected = serve(chosen, sums, belief, drawn, greedy, 1.0, wide=True)
             explored += 1
         left = 1 - sum(one.share for one in expected) / 0.9
-        expected += serve(chosen, sums, belief, greedy, greedy, left, limited=False)
+        expected += serve(chosen, sums, belief, greedy, greedy, left, wide=False)
         assert_equal_but_for_curiosity(found, expected, 2)
     assert explored > 0

@@ -56,7 +56,7 @@ class LDPEVI(CompiledLearner):
     usual_mechanism = "subset-selection"
     promise = "a regret bound for any horizon (proved), with a mechanism that asks questions"
     forecast_with = ("subset-selection", "laplace", "gaussian")
-    summary = "LDP-EVI, optimism over a sound plausible set; the one to start with"
+    summary = "LDP-EVI, optimism over a sound plausible set; with a regret bound"
     private = True
     uses: ClassVar[tuple[str, ...]] = ("admissible", "successors", "rewards")
     # The ablation leaves one of them out.

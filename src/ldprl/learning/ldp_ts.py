@@ -50,7 +50,7 @@ class LDPTS(CompiledLearner):
     usual_mechanism = "subset-selection"
     promise = "no proof"
     forecast_with = ("subset-selection",)
-    summary = "LDP-TS, posterior sampling that knows the noise; practical, no regret bound"
+    summary = "LDP-TS, posterior sampling that knows the noise; to start with, up to 3 states"
     private = True
     uses = ("admissible", "successors", "rewards")
 

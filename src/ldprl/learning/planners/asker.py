@@ -11,6 +11,9 @@ from ldprl.kernels.compiling import entry, kernel
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, IntArray
 
+OUTCOME_VARIANCE = 0.25
+"""The largest variance of a user's own outcome, a bit."""
+
 
 class Asker(NamedTuple):
     """The questions that a mechanism can ask, and room to choose among them.

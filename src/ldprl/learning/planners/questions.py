@@ -5,7 +5,7 @@ from __future__ import annotations
 from ldprl.kernels.arrays import Draft
 from ldprl.kernels.compiling import kernel
 from ldprl.kernels.generator import uniform
-from ldprl.learning.planners.asker import Asker, visit_shares
+from ldprl.learning.planners.asker import OUTCOME_VARIANCE, Asker, visit_shares
 from ldprl.learning.planners.worth import best_other
 from ldprl.shape import Array, FloatArray, IntArray
 
@@ -17,8 +17,6 @@ _CURIOSITY = 0.1
 """Share of the users who are asked a random question, so that no need is overlooked for ever."""
 _LEAST_WEIGHT = 1e-3
 """No answer counts for less than this: a state that seems unreachable may be reached after all."""
-_OUTCOME_VARIANCE = 0.25
-"""The largest variance of a user's own outcome, a bit."""
 
 
 @kernel
@@ -106,6 +104,6 @@ def ask(asker: Asker, shares: FloatArray, q: int, weights: FloatArray) -> None:
     noise = asker.noise[0] if asker.bits[q] == 1 else asker.noise[1]
     for s in range(states):
         share = shares[step * states + s]
-        weight = share * (noise + _OUTCOME_VARIANCE)
-        weight /= noise + share * _OUTCOME_VARIANCE + 1e-12
+        weight = share * (noise + OUTCOME_VARIANCE)
+        weight /= noise + share * OUTCOME_VARIANCE + 1e-12
         weights[s] = min(max(weight, _LEAST_WEIGHT), 1.0)
