@@ -34,21 +34,26 @@ from tests.browser.replayed import ReplayedSourceForTests
 
 VECTORS = Path(__file__).parents[2] / "clients" / "js" / "test" / "vectors.json"
 _STREAM = 200_000
+_SUBSETS = "subset-selection"
 
 _WORDS = Labels('Žluťoučký kůň 🐎 "quoted" \\', ("低", "mid", "🎲"), ("buy", "sell"), "gain in €")
 DEPLOYMENTS = [
     Deployment("words", Shape(3, 2, 4), "2", labels=_WORDS, options={"layout": "separate"}),
     Deployment("joint", Shape(2, 2, 3), "20", options={"layout": "joint", "answers": 1}),
-    Deployment("one step", Shape(5, 3, 1), "0.37", options={"layout": "separate"}),
+    Deployment("one step", Shape(5, 3, 1), "0.37", _SUBSETS, options={"layout": "separate"}),
     Deployment("one joint step", Shape(3, 2, 1), "0.37", options={"layout": "joint"}),
     Deployment(
-        "each step", Shape(4, 2, 3, step_dependent=True), "0.2", options={"layout": "separate"}
+        "each step",
+        Shape(4, 2, 3, step_dependent=True),
+        "0.2",
+        _SUBSETS,
+        options={"layout": "separate"},
     ),
     Deployment(
         "one state",
         Shape(1, 2, 2),
         "700",
-        "subset-selection",
+        _SUBSETS,
         options={"layout": "separate", "answers": 1},
     ),
     Deployment("two answers", Shape(3, 2, 4), "6", options={"layout": "separate", "answers": 2}),

@@ -82,10 +82,10 @@ def test_nothing_is_overwritten(run: Run, file: Path, tmp_path: Path) -> None:
 
 def test_check_warns_of_what_the_learner_does_not_use(run: Run, file: Path) -> None:
     known = "\n[structure]\nsuccessors = [[0], [1], [2], [3]]\n"
-    file.write_text(TEMPLATE + known, encoding="utf-8")
+    model = TEMPLATE.replace('epsilon = "2"', 'epsilon = "2"\nlearner = "ldp-ts"')
+    file.write_text(model + known, encoding="utf-8")
     assert run(f"deployment check {file}").err == ""
-    many = TEMPLATE.replace('epsilon = "2"', 'epsilon = "2"\nlearner = "ldp-returns"')
-    file.write_text(many + known, encoding="utf-8")
+    file.write_text(TEMPLATE + known, encoding="utf-8")
     assert run(f"deployment check {file}").err == "warning: ldp-returns does not use: successors\n"
 
 
@@ -93,6 +93,7 @@ def test_check_warns_of_what_the_learner_does_not_use(run: Run, file: Path) -> N
 def test_certificates_use_the_incumbent(run: Run, file: Path, certified: bool) -> None:
     table = '[certificate]\nshare = "0.1"\nconfidence = "0.95"\n' if certified else ""
     stated = "[structure]\nincumbent = [0, 1, 2, 0]\n" + table
-    file.write_text(f"{TEMPLATE}\n{stated}", encoding="utf-8")
-    expected = "" if certified else "warning: ldp-evi does not use: incumbent\n"
+    named = TEMPLATE.replace('epsilon = "2"', 'epsilon = "2"\nlearner = "ldp-ts"')
+    file.write_text(f"{named}\n{stated}", encoding="utf-8")
+    expected = "" if certified else "warning: ldp-ts does not use: incumbent\n"
     assert run(f"deployment check {file}").err == expected

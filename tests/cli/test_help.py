@@ -81,7 +81,7 @@ def test_mechanisms_tell_pure_from_approximate(run: Run) -> None:
 
 def test_learners_say_which_one_to_start_with(run: Run) -> None:
     said = {row["name"]: row["summary"] for row in run("learners --json").json}
-    assert [name for name, summary in said.items() if "start with" in summary] == ["ldp-evi"]
+    assert [name for name, summary in said.items() if "start with" in summary] == ["ldp-ts"]
 
 
 def test_help_loads_no_numerics() -> None:

@@ -176,8 +176,8 @@ def test_each_warning_is_one_line_on_stderr_and_json_stays_pure(run: Run) -> Non
     ("world", "learner", "mechanism"),
     [
         ("random:1,2,1,0", "ldp-returns", "return-bits"),
-        ("random:6,2,2,0", "ldp-evi", "subset-selection"),
-        ("random:7,2,2,0", "ldp-returns", "return-bits"),
+        ("random:3,2,2,0", "ldp-ts", "subset-selection"),
+        ("random:4,2,2,0", "ldp-returns", "return-bits"),
     ],
 )
 def test_the_recommended_pair_is_the_default(

@@ -75,7 +75,9 @@ def variables(installed: Path, tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def service(variables: dict[str, str], tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """The image's command."""
-    (tmp_path / "deployment.toml").write_text(TEMPLATE, encoding="utf-8")
+    # A learner whose planner is compiled, so that the cache is used.
+    named = TEMPLATE.replace('epsilon = "2"', 'epsilon = "2"\nlearner = "ldp-ts"')
+    (tmp_path / "deployment.toml").write_text(named, encoding="utf-8")
     line = json.loads(instructions(FINAL, "ENTRYPOINT")[0]) + json.loads(
         instructions(FINAL, "CMD")[0]
     )

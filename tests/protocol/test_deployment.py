@@ -291,13 +291,14 @@ KNOWN: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("states", "given", "pair"),
     [
-        (6, {}, ("ldp-evi", "subset-selection")),
-        (7, {}, ("ldp-returns", "return-bits")),
+        (3, {}, ("ldp-ts", "subset-selection")),
+        (4, {}, ("ldp-returns", "return-bits")),
         (1, {}, ("ldp-returns", "return-bits")),
         (7, {"learner": "ldp-ts"}, ("ldp-ts", "subset-selection")),
         (2, {"learner": "ldp-returns"}, ("ldp-returns", "return-bits")),
         (2, {"mechanism": "return-bits"}, ("ldp-returns", "return-bits")),
         (7, {"mechanism": "laplace"}, ("ldp-evi", "laplace")),
+        (7, {"mechanism": "subset-selection"}, ("ldp-ts", "subset-selection")),
     ],
 )
 def test_what_is_not_named_is_what_is_recommended(

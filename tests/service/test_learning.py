@@ -30,7 +30,8 @@ from ldprl.service.learning import (
 )
 from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.simulation.engine import simulate
-from ldprl.simulation.needed import rounded, users_needed
+from ldprl.simulation.learnt import learnt
+from ldprl.simulation.needed import TARGET, rounded, users_needed
 from ldprl.simulation.schedule import AtLeast, schedule_from
 from ldprl.statistics import Effects, Statistics
 from ldprl.structure import Structure
@@ -86,7 +87,7 @@ def test_nothing_is_learnt_where_any_model_is_possible() -> None:
     assert found["users_needed"] == round(needed)
     about = f"Nothing learnt yet; at ε = 2 about {rounded(needed)} users are needed"
     assert found["said"].startswith(about)
-    assert "in a typical problem of these sizes (ldp-evi with subset-selection)" in found["said"]
+    assert "in a typical problem of these sizes (ldp-returns with return-bits)" in found["said"]
     # One action a state leaves nothing to learn.
     alone = Structure.from_document({"admissible": [[0]] * 4}, MDP.shape)
     assert typical_need(MDP.shape, 2.0, alone) == math.inf
@@ -200,3 +201,22 @@ def test_few_users_of_many_states_have_learnt_nothing(monkeypatch: pytest.Monkey
     louder = replace(noise, scores=10 * noise.scores)
     assert beyond_noise(louder, 10_000)
     assert not beyond_noise(replace(louder, squares=np.array([100.0, 1.0])), 10_000)
+
+
+def test_a_typical_problem_needs_what_the_service_says_within_a_factor_of_three() -> None:
+    """In the middle one of three worlds half of the gap takes a third to three times the number."""
+    shape, epsilon = Shape(8, 2, 5), 1.0
+    needed = typical_need(shape, epsilon, None)
+    worlds = [one.mdp for one in plausible_scenarios(shape, 3, seed=0)]
+
+    def closed(users: int) -> float:
+        learner, mechanism = build(
+            "ldp-returns", "return-bits", shape, episodes=users, epsilon=epsilon
+        )
+        shares = []
+        for world in worlds:
+            sums = simulate(world, learner, mechanism, users, 8, 0, "growth:0.2").statistics
+            shares.append(float(np.mean(learnt(world, learner, sums).shares)))
+        return sorted(shares)[1]
+
+    assert closed(round(needed / 3)) < TARGET < closed(round(3 * needed))

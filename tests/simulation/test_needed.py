@@ -30,7 +30,7 @@ BANDIT = TabularMDP(np.ones((1, 10, 1)), [[0.1] * 9 + [0.2]], 1, reward_kind="be
         (BANDIT, 1, "growth:0.5"),
         (mdp_from("grid:4,4,8"), 2, "growth:0.5"),
         (mdp_from("random:10,3,5,0"), 1, "growth:0.5"),
-        (mdp_from("riverswim:4,10"), 2, "growth:0.1"),
+        (mdp_from("riverswim:3,6"), 1, "growth:0.1"),
         pytest.param(mdp_from("grid:7,7,14"), 2, "growth:0.1", marks=pytest.mark.slow),
     ],
     ids=["bandit", "grid", "random", "riverswim", "sparse"],
@@ -57,7 +57,7 @@ def test_the_formula_is_right_within_a_factor_of_three(
 
 
 def test_less_privacy_needs_fewer_users() -> None:
-    for text in ("random:10,3,5,0", "riverswim:4,10"):
+    for text in ("random:10,3,5,0", "riverswim:3,6"):
         levels = [users_needed(mdp_from(text), epsilon) for epsilon in (0.5, 1, 2, 4)]
         assert levels == sorted(levels, reverse=True)
         # Noise of a bit is e^ε/(e^ε − 1)² + ¼, and more than that of subset selection.

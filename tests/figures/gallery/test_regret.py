@@ -49,5 +49,5 @@ def test_all_of_figure_one() -> None:
     said = " ".join(found.sentences)
     assert "4.00, 4.00 and 4.00 times that of UCB-VI" in said
     assert "5.00, 5.00 and 5.00 times that of LDP-EVI and 10.0, 10.0 and 10.0 times" in said
-    assert "Recommended for this size is LDP-EVI with subset selection; from 7 states on" in said
+    assert "Recommended for this size is LDP-TS with subset selection; from 4 states on" in said
     assert len(found.grids[0].rows) == len(curves)
