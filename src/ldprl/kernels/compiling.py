@@ -12,7 +12,7 @@ from numba import njit, typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from ldprl.kernels.linking import LoopCompiler, PartCompiler
+from ldprl.kernels.linking import EntryCompiler, LoopCompiler, PartCompiler
 from ldprl.kernels.packing import packed_type
 from ldprl.kernels.sources import sources_digest
 
@@ -26,8 +26,11 @@ _OPTIONS: dict[str, Any] = {
     "nogil": True,
     # Kernels allocate nothing, so no references need to be counted.
     "_nrt": False,
+    # Only for C, which calls none.
+    "no_cfunc_wrapper": True,
+    "pipeline_class": EntryCompiler,
 }
-_UNWRAPPED: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_UNWRAPPED: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 _INNER: dict[str, Any] = {
     **_UNWRAPPED,
     "pipeline_class": PartCompiler,
