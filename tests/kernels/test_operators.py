@@ -14,8 +14,9 @@ from numba.core.registry import cpu_target
 from ldprl.kernels.operators import remembering
 
 INT, FLOAT, WORD = types.int64, types.float64, types.uint64
+_types: Any = types
 ROW: Any = types.Array(types.float64, 1, "C")
-OPERANDS = [(INT, INT), (INT, FLOAT), (FLOAT, FLOAT), (WORD, WORD), (types.literal(2), INT)]
+OPERANDS = [(INT, INT), (INT, FLOAT), (FLOAT, FLOAT), (WORD, WORD), (_types.literal(2), INT)]
 CALLS = [(one, pair) for one in (operator.add, operator.truediv, operator.lt) for pair in OPERANDS]
 
 

@@ -26,6 +26,7 @@ from ldprl.kernels.operators import remembering
 
 _Library: Any = JITCodeLibrary
 _Compiler: Any = CompilerBase
+_Manager: Any = PassManager
 _untyped: Any = untyped_passes
 _typed: Any = typed_passes
 
@@ -94,7 +95,7 @@ class EntryCompiler(_Compiler):  # type: ignore[misc]
 @cache
 def _passes() -> Any:
     """Return numba's passes that a kernel needs: the others find nothing to do."""
-    manager: Any = PassManager("kernel")
+    manager = _Manager("kernel")
     for one in (
         _untyped.TranslateByteCode,
         _untyped.FixupArgs,
