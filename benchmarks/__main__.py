@@ -11,7 +11,7 @@ import importlib
 import os
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -59,13 +59,13 @@ def table(rows: Iterable[Row]) -> str:
     return "\n".join([HEADER, *map(line, rows)])
 
 
-def collect(folder: Path) -> list[Row]:
-    """Run the benchmarks in ``folder``, in the order of their names."""
+def collect(folder: Path) -> Iterator[list[Row]]:
+    """Run the benchmarks in ``folder``, in the order of their names; yield the rows so far."""
     rows: list[Row] = []
     for path in sorted(folder.glob("bench_*.py")):
         print(f"running {path.stem} …", file=sys.stderr)
         rows.extend(importlib.import_module(f"benchmarks.{path.stem}").run())
-    return rows
+        yield rows
 
 
 def main() -> None:
@@ -73,10 +73,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=main.__doc__)
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the page too")
     page: Path | None = parser.parse_args().markdown
-    report = f"{machine()}\n\n{table(collect(Path(__file__).parent))}\n"
-    out = Path("out/bench.md")
+    report, out = "", Path("out/bench.md")
     out.parent.mkdir(exist_ok=True)
-    out.write_text(report, encoding="utf-8")
+    for rows in collect(Path(__file__).parent):
+        # What has been measured stays if the rest is interrupted.
+        report = f"{machine()}\n\n{table(rows)}\n"
+        out.write_text(report, encoding="utf-8")
     if page is not None:
         page.write_text(PAGE.format(report=report), encoding="utf-8")
     print(report, end="")
