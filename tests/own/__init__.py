@@ -1,1 +1,1 @@
-"""A question, a mechanism and a learner of one's own: one file each, and nothing else changes."""
+"""A question, a mechanism, a learner and a figure of one's own: one file each, nothing else."""

@@ -1,8 +1,9 @@
-"""Each of the three is simulated, deployed, accounted for and plotted like the house's own."""
+"""The first three are simulated, deployed, accounted for and plotted like the house's own."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import matplotlib as mpl
@@ -13,7 +14,10 @@ from ldprl import Assignment, InputError, Shape, random_mdp, simulate
 from ldprl.accounting.audit import audit
 from ldprl.accounting.statement import privacy_statement
 from ldprl.catalogue import LEARNERS, build
+from ldprl.figures import gallery
 from ldprl.figures.profile_plot import plot_profiles
+from ldprl.figures.reproduce import reproduce
+from ldprl.figures.settings import Settings
 from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_document
@@ -105,6 +109,19 @@ def test_they_are_plotted(tmp_path: Path) -> None:
     figure.savefig(tmp_path / "profile.png")
     assert LEARNERS.find(LEARNER).title == "ε-greedy"
     assert LEARNERS.find(LEARNER).colour == "#228833"
+
+
+def test_a_figure_is_found_drawn_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [*gallery.__path__, str(Path(__file__).parent / "gallery")]
+    monkeypatch.setattr(gallery, "__path__", folders)
+    page = reproduce(["kept"], Settings(episodes=100, runs=1), tmp_path / "out", workers=1)
+    monkeypatch.delitem(sys.modules, f"{gallery.__name__}.kept")
+    text = page.read_text(encoding="utf-8")
+    assert "How often is a bit kept?" in text
+    assert "probability 0.982" in text
+    assert (tmp_path / "out" / "pictures" / "kept.svg").stat().st_size > 0
 
 
 def test_options_are_the_mechanism_s_own() -> None:
