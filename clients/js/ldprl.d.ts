@@ -51,7 +51,10 @@ export interface Shuffle {
 /** Say in plain words what a user has, with and without trust in the relay. */
 export function promises(deployment: Deployment): string;
 
-/** "subset-selection", "return-bits", "laplace", "randomized-response", or one that the app defined. */
+/**
+ * "subset-selection", "return-bits", "bits-and-moves", "laplace", "randomized-response", or one that
+ * the app defined.
+ */
 export type MechanismName = string;
 
 /** How a user randomizes: what `defineMechanism` takes is its class. */

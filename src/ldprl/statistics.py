@@ -48,19 +48,25 @@ class Effects:
     squares
         Σ weight²·(standardized answer)², and Σ weight²: their quotient is 1 if answers scatter as
         was guessed when they were standardized.
+    destinations
+        Of users on no way, and of those on their way to each state: how many there are (weighted),
+        and an unbiased estimate of their summed returns, cut to the range of the thresholds, of
+        shape (2, 1 + S); (2, 0) where nobody is sent anywhere.
     """
 
     scores: FloatArray
     information: FloatArray
     thresholds: FloatArray
     squares: FloatArray
+    destinations: FloatArray
 
     @classmethod
-    def empty(cls, shape: Shape) -> Effects:
+    def empty(cls, shape: Shape, destinations: int = 0) -> Effects:
         """Return the sums of no reports at all."""
         rows = (min(1 + OWN_STEPS, shape.horizon), shape.states, shape.actions)
         information, thresholds = np.zeros((*rows, shape.actions)), np.zeros((2, THRESHOLDS))
-        return cls(np.zeros(rows), information, thresholds, np.zeros(2))
+        sent = np.zeros((2, destinations))
+        return cls(np.zeros(rows), information, thresholds, np.zeros(2), sent)
 
     def __add__(self, other: Effects) -> Effects:
         return Effects(
@@ -68,6 +74,7 @@ class Effects:
             self.information + other.information,
             self.thresholds + other.thresholds,
             self.squares + other.squares,
+            self.destinations + other.destinations,
         )
 
 

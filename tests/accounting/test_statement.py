@@ -161,7 +161,7 @@ def test_a_returning_user(name: str) -> None:
     if not delta:
         row = spent(mechanism, 30)
         # Nothing ε-LDP composes worse than randomized response of a bit: 22% less than the sum.
-        share = 0.79 if name == "return-bits" else 0.75
+        share = 0.79 if name in ("return-bits", "bits-and-moves") else 0.75
         assert row["composed"]["epsilon"] < share * row["basic"]["epsilon"]
 
 

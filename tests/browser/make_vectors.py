@@ -59,6 +59,7 @@ DEPLOYMENTS = [
     Deployment("two answers", Shape(3, 2, 4), "6", options={"layout": "separate", "answers": 2}),
     Deployment("joint answers", Shape(2, 2, 3), "7", options={"layout": "joint", "answers": 3}),
     Deployment("returns", Shape(3, 2, 4), "2", "return-bits", learner="ldp-returns"),
+    Deployment("moves", Shape(3, 2, 4), "2", "bits-and-moves", learner="ldp-ways"),
     Deployment(
         "certified",
         Shape(3, 2, 4),

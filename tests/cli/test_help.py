@@ -69,6 +69,7 @@ def test_mechanisms_tell_pure_from_approximate(run: Run) -> None:
     levels = {row["name"]: row["guarantee"] for row in run("mechanisms --json").json}
     assert levels == {
         "none": "none",
+        "bits-and-moves": "ε",
         "laplace": "ε",
         "gaussian": "(ε, δ)",
         "randomized-response": "ε",

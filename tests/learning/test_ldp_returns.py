@@ -51,7 +51,7 @@ def test_a_way_out_where_no_single_action_helps(monkeypatch: pytest.MonkeyPatch)
 
     assert share_learnt(1002) == pytest.approx(1.0, abs=0.05)
     # Without laws that lean to an action in all states alike, this run is stuck.
-    monkeypatch.setattr("ldprl.learning.ldp_returns._leaning", lambda *_: 0.0)
+    monkeypatch.setattr("ldprl.learning.ldp_returns.leaning_share", lambda *_: 0.0)
     assert share_learnt(1002) == pytest.approx(0.0, abs=0.05)
 
 

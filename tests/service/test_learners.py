@@ -14,7 +14,7 @@ from ldprl.service.learners import learner_of
 from ldprl.service.settings import read_deployment
 from ldprl.structure import Structure
 
-ABLE = {"ldp-evi", "ldp-ts", "ldp-obi", "ldp-returns", "private-ucb-vi", "dp-ucbvi"}
+ABLE = {"ldp-evi", "ldp-ts", "ldp-obi", "ldp-returns", "ldp-ways", "private-ucb-vi", "dp-ucbvi"}
 
 
 def test_learners_say_whether_they_can_serve() -> None:
@@ -23,7 +23,8 @@ def test_learners_say_whether_they_can_serve() -> None:
 
 @pytest.mark.parametrize("name", sorted(ABLE))
 def test_a_learner_is_built_from_the_deployment(name: str) -> None:
-    mechanism = "return-bits" if LEARNERS[name].reads == "effects" else "subset-selection"
+    reads = LEARNERS[name].reads
+    mechanism = LEARNERS[name].usual_mechanism if reads == "effects" else "subset-selection"
     deployment = Deployment(
         "test", Shape(2, 2, 2), "1", mechanism, learner=name, failure_probability="0.02"
     )

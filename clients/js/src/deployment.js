@@ -1,6 +1,7 @@
 // A running service's frozen parameters, and the digest by which a client knows them again.
 
 import { readAdmissible } from "./admissible.js";
+import "./bits-and-moves.js";
 import { digestOf } from "./canonical.js";
 import "./counters.js";
 import { InputError, record, wholeNumber } from "./errors.js";

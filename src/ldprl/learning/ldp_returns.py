@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,7 +40,7 @@ _LARGEST_FLOOR = 0.05
 _RESOLVED = 10.0
 """The last steps get actions of their own when their effects could be 10 noise variances: H² times
 as many users as for the effects of a whole episode."""
-_TILTS = 2
+TILTS = 2
 """Laws of a plan that lean to some actions in all states alike. On RiverSwim(6, 20), 2·10⁴ users,
 seeds 1000-1015, one, two and four have a regret of 8,300, 5,300 and 4,500 on average and 63,000,
 21,000 and 15,000 at worst (without them 4 runs of 8 are stuck). Each of them is sent to clients."""
@@ -73,7 +74,7 @@ class LDPReturns(Learner):
     title = "LDP-RETURNS"
     colour = "#b5542a"
     usual_mechanism = "return-bits"
-    forecast_with = ("return-bits",)
+    forecast_with: ClassVar[tuple[str, ...]] = ("return-bits",)
     reads = "effects"
     uses = ("admissible", "groups", "incumbent")
 
@@ -85,20 +86,12 @@ class LDPReturns(Learner):
 
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
         """Return laws of tables, each with a band of thresholds for each share of its users."""
-        shape, users = statistics.shape, statistics.users
-        effects, weight = _effects(statistics), _weight(users)
-        odds = np.array([belief.odds() for belief in self._beliefs(statistics)])
-        mechanism = self.mechanism
-        now = effects.thresholds / weight**RECENCY
-        noise = float(mechanism.spread(0.5))
-        asked = bands(now, shape.horizon, users, noise)
-        spreads = mechanism.spread(np.array([one.above for one in asked]))
-        weights = np.full(shape.states, weight)
-        questions = [Question(_question(one, len(odds)), 0, weights) for one in asked]
+        odds = self.odds(statistics)
+        weights = np.full(statistics.shape.states, weight_after(statistics.users))
         return tuple(
-            Assignment(law, part * share, (question,))
-            for law, part in self._laws(odds, users, rng)
-            for question, share in zip(questions, shares(asked, spreads).tolist(), strict=True)
+            Assignment(law, part * share, (Question(what, 0, weights),))
+            for law, part in self._laws(odds, statistics.users, rng)
+            for what, share in self.asked(statistics, len(odds))
         )
 
     def best_policy(self, statistics: Statistics, rng: np.random.Generator) -> Policy:
@@ -108,11 +101,35 @@ class LDPReturns(Learner):
         policy: Policy = leads[np.maximum(np.arange(horizon) - (horizon - len(leads)), 0)]
         return policy
 
+    def odds(self, statistics: Statistics) -> FloatArray:
+        """Return the odds of actions against the leading ones, of shape (parts, S, A)."""
+        return np.array([belief.odds() for belief in self._beliefs(statistics)])
+
+    def asked(self, statistics: Statistics, parts: int) -> list[tuple[Return, float]]:
+        """Return what the next users are asked, each with its share of them."""
+        users, mechanism = statistics.users, self.mechanism
+        now = effects_of(statistics).thresholds / weight_after(users) ** RECENCY
+        found = bands(now, statistics.shape.horizon, users, float(mechanism.spread(0.5)))
+        spreads = mechanism.spread(np.array([one.above for one in found]))
+        matters = (_question(one, parts) for one in found)
+        return list(zip(matters, shares(found, spreads).tolist(), strict=True))
+
+    def chances(self, odds: FloatArray, lean: FloatArray, users: int) -> FloatArray:
+        """Return the law of actions that leans: ``odds`` times ``lean``, and a least chance."""
+        choices = self.known.choices
+        floor = least_chance(users)
+        leant = odds * lean
+        even = floor * choices / choices.sum(axis=1, keepdims=True)
+        law: FloatArray = (1 - floor) * leant / leant.sum(axis=-1, keepdims=True) + even
+        return law
+
     def _beliefs(self, statistics: Statistics) -> list[Belief]:
         """Return what is believed of the effects, by part of the tables."""
-        shape, effects = statistics.shape, _effects(statistics)
+        shape, effects = statistics.shape, effects_of(statistics)
         first = believe(effects.scores[0], effects.information[0], self.known)
-        told = statistics.users * _weight(statistics.users) ** 2 * first.scatter / shape.actions
+        told = (
+            statistics.users * weight_after(statistics.users) ** 2 * first.scatter / shape.actions
+        )
         if told < _RESOLVED * shape.horizon**2 and not effects.information[1:].any():
             return [first]
         share = 1 / (shape.horizon - len(effects.scores) + 1)
@@ -123,20 +140,16 @@ class LDPReturns(Learner):
         self, odds: FloatArray, users: int, rng: np.random.Generator
     ) -> Iterator[tuple[TableLaw, float]]:
         """Yield the laws of a plan with their shares; ``odds`` have the shape (parts, S, A)."""
-        shape, choices = self.mechanism.shape, self.known.choices
-        leaning = _leaning(odds[0], users)
-        floor = min(_LARGEST_FLOOR, _LEAST / max(users, 1))
-        even = floor * choices / choices.sum(axis=1, keepdims=True)
-        leans = rng.dirichlet(np.ones(shape.actions), _TILTS)
+        shape, leaning = self.mechanism.shape, leaning_share(odds[0], users)
         no_lean = np.ones(shape.actions)
-        for lean, share in ((no_lean, 1 - leaning), *((one, leaning / _TILTS) for one in leans)):
+        leans = rng.dirichlet(no_lean, TILTS)
+        for lean, share in ((no_lean, 1 - leaning), *((one, leaning / TILTS) for one in leans)):
             if share > 0:
-                leant = odds * lean
-                chances = (1 - floor) * leant / leant.sum(axis=-1, keepdims=True) + even
+                chances = self.chances(odds, lean, users)
                 yield TableLaw.of(shape, chances, rng.bytes(16).hex()), share
 
 
-def _leaning(odds: FloatArray, users: int) -> float:
+def leaning_share(odds: FloatArray, users: int) -> float:
     """Return the share of users who get a law that leans to some actions in all states alike."""
     states = len(odds)
     if states == 1:
@@ -145,7 +158,12 @@ def _leaning(odds: FloatArray, users: int) -> float:
     return min(max(undecided, math.sqrt(_TILTED / max(users, 1))), 1.0)
 
 
-def _weight(users: int) -> float:
+def least_chance(users: int) -> float:
+    """Return how likely a table has an action drawn evenly."""
+    return min(_LARGEST_FLOOR, _LEAST / max(users, 1))
+
+
+def weight_after(users: int) -> float:
     """Return how much the next user's answer counts."""
     return math.pow(min((users + 1) / _MOST_USERS, 1.0), _FORGETTING)
 
@@ -156,7 +174,8 @@ def _question(band: Band, parts: int) -> Return:
     return Return(low, high, round(band.above * UNIT), 0 if band.watch else parts)
 
 
-def _effects(statistics: Statistics) -> Effects:
+def effects_of(statistics: Statistics) -> Effects:
+    """Return the sums of bits of the return, or refuse statistics that have none."""
     if statistics.effects is None:
         raise InputError("statistics", "sums of a model", f"effect sums, as {ReturnBits.name} has")
     return statistics.effects

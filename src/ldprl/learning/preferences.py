@@ -70,9 +70,9 @@ class Belief:
         variance = variance + variance[cells, lead][:, None]
         variance = variance - 2 * self.covariance[cells, :, lead]
         behind = np.maximum(self.mean[cells, lead][:, None] - self.mean, 0.0)
-        z = np.minimum(behind / np.sqrt(np.maximum(variance, 1e-300)), 30.0)
+        z = behind / np.sqrt(np.maximum(variance, 1e-300))
         z[cells, lead] = 0.0
-        return np.where(self.choices, _gain(z) / (z + _gain(z)), 0.0)
+        return np.where(self.choices, gain_over_loss(z), 0.0)
 
     def of_a_step(self, scores: FloatArray, information: FloatArray, share: float) -> Belief:
         """Return the belief of the effects at one step, when this is that of many steps together.
@@ -177,6 +177,13 @@ def _lean(known: Structure) -> FloatArray:
         for state, actions in enumerate(known.incumbent.T):
             lean[state, np.bincount(actions).argmax()] = 1.0
     return lean
+
+
+def gain_over_loss(lead: FloatArray) -> FloatArray:
+    """Return ψ(z)/ψ(−z), the odds of what is z standard deviations behind the leading one."""
+    z = np.minimum(lead, 30.0)
+    gain = _gain(z)
+    return gain / (z + gain)
 
 
 def _gain(z: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ in how the bits of those whose table plays it differ from the bits of the others
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -117,10 +118,11 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
 
     def log_likelihood(
         self, reports: Array, trajectory: Trajectory, assignment: Assignment
-    ) -> FloatArray:
+    ) -> FloatArray | None:
         """Return ln P(report | trajectory), over thresholds and coins."""
         ((question, oracle, _),) = self.parts(assignment)
-        assert isinstance(question.what, Return)
+        if not isinstance(question.what, Return):
+            return super().log_likelihood(reports, trajectory, assignment)
         one = 0.5
         if question.followed(self.shape, assignment.policy, trajectory):
             one = float(question.what.share(np.asarray(float(np.sum(trajectory.rewards)))))
@@ -141,7 +143,9 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         what, weight = question.what, float(question.weights[0])
         if not isinstance(what, Return):
             return super().decode(tally, users, assignment)
-        effects = Effects.empty(self.shape)
+        result = replace(self.no_statistics(), users=users)
+        assert result.effects is not None
+        effects = result.effects
         if assignment.law is None:
             above = float(oracle.decode(tally, users)[1])
         else:
@@ -169,7 +173,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         covered = self._covered(what)
         effects.thresholds[0] = weight**RECENCY * users * covered
         effects.thresholds[1] = weight**RECENCY * above * covered
-        return Statistics.of_effects(self.shape, users, effects)
+        return result
 
     @cached_property
     def _edges(self) -> FloatArray:

@@ -120,9 +120,10 @@ class SubsetOracle:
 
 
 @lru_cache
-def subset_oracle(items: int, epsilon: Fraction) -> SubsetOracle:
-    """Return the oracle with the report size of least variance, w ≈ d/(e^ε + 1)."""
+def subset_oracle(items: int, epsilon: Fraction, most: int | None = None) -> SubsetOracle:
+    """Return the oracle with the report size of least variance, w ≈ d/(e^ε + 1), or ``most``."""
     ideal = items / (math.exp(min(float(epsilon), 700.0)) + 1)
+    ideal = ideal if most is None else min(ideal, most)
     sizes = {max(1, math.floor(ideal)), min(items - 1, max(1, math.ceil(ideal)))}
     oracles = [SubsetOracle(items, size, _threshold(items, size, epsilon)) for size in sizes]
     return min(oracles, key=lambda oracle: CellMoments.of(oracle, 1).outside)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 UNIT = 2**16
 """Bounds of a return and probabilities are written in whole multiples of 1/UNIT."""
+_MOST_SPREAD = 10**6
+"""Bits have at most this standard deviation when they are decoded, at the least ε offered."""
 _MOST_RETURNS = 10**6
 """How many (state, return) pairs are followed at a time to compute the law of a bit."""
 
@@ -42,12 +44,21 @@ class Return(ReturnBit):
     scored
         For how many parts of a table (see :class:`~ldprl.tables.TableLaw`) the answer shows what
         actions do to the return; 0 if it only shows where returns lie.
+    way
+        Whose mean return the answer shows: 1 for users on no way, 2 + s for those on their way to
+        state s, 0 for nobody's.
+    middle, scale
+        What the standardized answer y stands for there: a return of middle + scale·y, in units of
+        1/UNIT of a reward.
     """
 
     low: int = 0
     high: int = UNIT
     expected: int = UNIT // 2
     scored: int = 1
+    way: int = 0
+    middle: int = 0
+    scale: int = 0
 
     kind = "return"
 
@@ -80,11 +91,13 @@ class Return(ReturnBit):
 
     def parameters(self) -> dict[str, Any]:
         """Return the bounds, and what the service makes of the answer."""
+        shown = {"way": self.way, "middle": self.middle, "scale": self.scale} if self.way else {}
         return {
             "low": self.low,
             "high": self.high,
             "expected": self.expected,
             "scored": self.scored,
+            **shown,
         }
 
     @classmethod
@@ -92,6 +105,9 @@ class Return(ReturnBit):
         """Read what :meth:`parameters` wrote, or refuse it."""
         most = {"low": shape.horizon * UNIT - 1, "high": shape.horizon * UNIT}
         most |= {"expected": UNIT, "scored": min(1 + OWN_STEPS, shape.horizon)}
+        if "way" in parameters:
+            whole = shape.horizon * UNIT
+            most |= {"way": 1 + shape.states, "middle": whole, "scale": _MOST_SPREAD * whole}
         for name, limit in most.items():
             value = parameters.get(name)
             if type(value) is not int or not 0 <= value <= limit:

@@ -1,0 +1,259 @@
+"""LDP-WAYS: LDP-RETURNS, with ways to places where nobody comes by chance.
+
+Beyond the paper. Where rewards are sparse, or leaving costs first, no single change of a table
+helps, and bits of the return show nothing. So some users chart the world: they tell one state and
+the next. Every state that the chart has a way to is a destination. Some users are sent there, and
+bits of their returns say whether that pays. Practical: no regret bound is claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ldprl.assignment import Assignment, Plan
+from ldprl.errors import InputError
+from ldprl.learning.chart import Chart, chart_of
+from ldprl.learning.ldp_returns import (
+    TILTS,
+    LDPReturns,
+    effects_of,
+    leaning_share,
+    least_chance,
+    weight_after,
+)
+from ldprl.learning.preferences import gain_over_loss
+from ldprl.mechanisms.bits_and_moves import BitsAndMoves
+from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.return_bits import RECENCY
+from ldprl.questions.question import Question
+from ldprl.questions.returns import UNIT, Return
+from ldprl.questions.transition import Transition
+from ldprl.shape import FloatArray, IntArray, Policy
+from ldprl.statistics import Statistics
+from ldprl.structure import Structure
+from ldprl.tables import TableLaw
+
+_EXPEDITIONS = 8
+"""How many unknown (s, a) the users of a plan are sent to at the same time."""
+_LEAST_CHARTING, _MOST_CHARTING = 0.02, 0.5
+"""Of the users who get a leaning law, the share that charts in their place: the least while nothing
+stands out, as on RandomMDP (0.05 costs 7% of the regret there), the most where every (s, a) that
+was tried enough is known."""
+_SURVEYING = 0.5
+"""The share of the users on the leading way who tell a move on it. That costs no reward."""
+_TESTING = 0.3
+"""The share of those with a leaning law who are sent to other destinations. With 0.5 FrozenLake has
+a third more regret, with 0.2 the 7×7 grid (10⁶ users, seeds 1000-1002)."""
+_TESTED = 6
+"""How many destinations a plan tests; with 2 the goal of a 7×7 grid is tested too seldom."""
+_SURE = 3.0
+"""A destination leads if it is better by this many standard deviations. With 2, chance decides on
+FrozenLake in one run of two."""
+_LEAST_WEIGHT = 1e-3
+"""Least weight of what is told of a state: one that seems unreachable may be reached after all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Destinations:
+    """What returns say of going nowhere (0), and to each state s (1 + s).
+
+    Attributes
+    ----------
+    lead
+        Where most users are sent.
+    odds
+        What each would gain if it is better than the lead, over what it would lose if not; 0 for
+        the lead and for what cannot be reached. Of shape (1 + S,).
+    """
+
+    lead: int
+    odds: FloatArray
+
+    def drawn(self, rng: np.random.Generator) -> list[int]:
+        """Draw what to test, in proportion to the odds; going nowhere always, if it can be."""
+        total = self.odds.sum()
+        if total == 0:
+            return []
+        count = min(_TESTED, int(np.count_nonzero(self.odds)))
+        drawn = rng.choice(len(self.odds), count, replace=False, p=self.odds / total).tolist()
+        return drawn if self.lead == 0 or 0 in drawn else [0, *drawn[1:]]
+
+
+class LDPWays(LDPReturns):
+    """Sends users to states that the chart has a way to, if that pays.
+
+    Users on their way to a state play the way's action wherever the chart knows one, and elsewhere
+    their table's. Those with a law that leans leave the leading way about once an episode, so that
+    effects of other actions show. With more than 128 states, and where transitions may change from
+    step to step, nothing is charted, and this is LDP-RETURNS.
+
+    Parameters
+    ----------
+    mechanism
+        The randomizer of bits and moves.
+    structure
+        What is publicly known, as in LDP-RETURNS.
+    """
+
+    name = "ldp-ways"
+    summary = "LDP-WAYS, LDP-RETURNS with ways to places where nobody comes by chance"
+    title = "LDP-WAYS"
+    colour = "#7d6b91"
+    usual_mechanism = "bits-and-moves"
+    forecast_with: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, mechanism: Mechanism, *, structure: Structure | None = None) -> None:
+        if not isinstance(mechanism, BitsAndMoves):
+            raise InputError("mechanism", mechanism.name, f"{BitsAndMoves.name!r} with {self.name}")
+        super().__init__(mechanism, structure=structure)
+        self._charting = mechanism
+
+    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
+        """Return laws with bands of thresholds, and tables of users who tell a move."""
+        if not self._charting.maps:
+            return super().plan(statistics, rng)
+        odds = self.odds(statistics)
+        asked = self.asked(statistics, len(odds))
+        middle, scale = self._range(asked)
+        chart = self._chart(statistics)
+        sent = self._destinations(statistics, chart, scale)
+        leaning, users = leaning_share(odds[0], statistics.users), statistics.users
+        best = self._on_way(super().best_policy(statistics, rng), chart, sent.lead)
+        expeditions = chart.expeditions(_EXPEDITIONS, best, rng)
+        charting = leaning * max(_LEAST_CHARTING, _MOST_CHARTING * chart.productive**2)
+        charting = charting if expeditions else 0.0
+        surveying = (1 - leaning) * _SURVEYING if sent.lead else 0.0
+        surveyed = self._survey(chart, best, rng)
+        plan = [
+            *_telling(expeditions, charting),
+            *_telling(surveyed, (1 - charting) * surveying),
+        ]
+        weights = np.full(statistics.shape.states, weight_after(users))
+        for chances, way, part in self._sent(odds, chart, sent, leaning, users, rng):
+            told = (1 - charting) * (part - surveying if way == sent.lead else part)
+            law = TableLaw.of(statistics.shape, chances, rng.bytes(16).hex())
+            for what, share in asked:
+                # Laws that lean are on no way of their own.
+                shown = what.scored > 0 and way >= 0
+                counted = replace(what, way=1 + way, middle=middle, scale=scale) if shown else what
+                plan.append(Assignment(law, told * share, (Question(counted, 0, weights),)))
+        return tuple(one for one in plan if one.share > 0)
+
+    def best_policy(self, statistics: Statistics, rng: np.random.Generator) -> Policy:
+        """Return the way to the leading destination, and elsewhere the leading actions."""
+        found = super().best_policy(statistics, rng)
+        if not self._charting.maps:
+            return found
+        chart = self._chart(statistics)
+        _, scale = self._range(self.asked(statistics, 1))
+        lead = self._destinations(statistics, chart, scale).lead
+        return self._on_way(found, chart, lead)
+
+    def _chart(self, statistics: Statistics) -> Chart:
+        return chart_of(statistics, self._charting.move_variance, self.known.choices)
+
+    def _range(self, asked: list[tuple[Return, float]]) -> tuple[int, int]:
+        """Return the mean return that answers are expected to show, and their scatter.
+
+        Thresholds of a band of width l are asked of a share that is proportional to l·σ. So the
+        mean of the standardized answers y, times Σ l·σ, is by how much returns are larger than
+        expected. Both are in units of 1/UNIT.
+        """
+        bands = [what for what, _ in asked if what.scored]
+        width = np.array([what.high - what.low for what in bands])
+        above = np.array([what.expected for what in bands]) / UNIT
+        low = min(what.low for what in bands)
+        most = self.mechanism.shape.horizon * UNIT
+        middle = min(round(low + float(width @ above)), most)
+        return middle, max(round(float(width @ self.mechanism.spread(above))), 1)
+
+    def _destinations(self, statistics: Statistics, chart: Chart, scale: int) -> Destinations:
+        """Return what users' returns say of every destination.
+
+        Its mean return is believed to be N(μ, τ²) before anybody went there, with μ the mean of all
+        and τ² by moments. The one with the highest lower bound leads. What few were sent to lately
+        is uncertain again: returns change with everything else that is learnt.
+        """
+        users, summed = effects_of(statistics).destinations
+        counted = users / weight_after(statistics.users) ** RECENCY
+        # In 1/variance of a mean return.
+        known = counted / (scale / UNIT) ** 2
+        open_to = np.append(True, chart.reachable & chart.known.any())
+        tried = open_to & (known > 0)
+        if not tried.any():
+            return Destinations(0, np.append(0.0, open_to[1:]))
+        means = np.divide(summed, users, out=np.zeros_like(summed), where=users > 0)
+        centre = float((known * means)[tried].sum() / known[tried].sum())
+        scatter = float(np.mean((means[tried] - centre) ** 2 - 1 / known[tried]))
+        scatter = max(scatter, float(1 / np.median(known[tried])))
+        if tried.sum() == 1:
+            scatter = float(self.mechanism.shape.horizon) ** 2
+        variance = 1 / (known + 1 / scatter)
+        mean = (known * means + centre / scatter) * variance
+        lower = np.where(tried, mean - _SURE * np.sqrt(variance), -np.inf)
+        lead = int(lower.argmax())
+        behind = np.maximum(mean[lead] - mean, 0.0) / np.sqrt(variance + variance[lead])
+        odds = np.where(open_to, gain_over_loss(behind), 0.0)
+        odds[lead] = 0.0
+        return Destinations(lead, odds)
+
+    def _sent(
+        self,
+        odds: FloatArray,
+        chart: Chart,
+        sent: Destinations,
+        leaning: float,
+        users: int,
+        rng: np.random.Generator,
+    ) -> Iterator[tuple[FloatArray, int, float]]:
+        """Yield chances of actions, the destination (−1: a law that leans), and the share."""
+        even, away = np.ones(odds.shape[-1]), 1 / self.mechanism.shape.horizon
+        floor = least_chance(users)
+        usual = self.chances(odds, even, users)
+        yield self._led(usual, chart, sent.lead, floor), sent.lead, 1 - leaning
+        tested = sent.drawn(rng)
+        testing = leaning * _TESTING * min(1.0, float(sent.odds.sum())) if tested else 0.0
+        for destination in tested:
+            law = self._led(usual, chart, destination, floor)
+            yield law, destination, testing / len(tested)
+        for lean in rng.dirichlet(even, TILTS):
+            leant = self.chances(odds, lean, users)
+            law = self._led(leant, chart, sent.lead, max(away, floor))
+            yield law, -1, (leaning - testing) / TILTS
+
+    def _led(self, chances: FloatArray, chart: Chart, way: int, astray: float) -> FloatArray:
+        """Return the law of those on a way, who leave it in a state with chance ``astray``."""
+        if way == 0:
+            return chances
+        actions, known = chart.way_to(way - 1)
+        result, states = chances.copy(), np.flatnonzero(known)
+        result[:, states] *= astray
+        result[:, states, actions[states]] += 1 - astray
+        return result
+
+    def _on_way(self, policy: Policy, chart: Chart, way: int) -> Policy:
+        """Return the policy of those on a way."""
+        if way == 0:
+            return policy
+        actions, known = chart.way_to(way - 1)
+        return np.where(known, actions, policy)
+
+    def _survey(
+        self, chart: Chart, policy: Policy, rng: np.random.Generator
+    ) -> list[tuple[Policy, int, FloatArray]]:
+        """Return the policy with some steps to ask about, and where its users are then."""
+        shares, last = chart.shares(policy), len(policy) - 1
+        steps: IntArray = rng.choice(last, min(_EXPEDITIONS, last), replace=False)
+        return [(policy, step, shares[step]) for step in steps.tolist()]
+
+
+def _telling(travels: list[tuple[Policy, int, FloatArray]], share: float) -> Iterator[Assignment]:
+    """Yield the assignments of users who tell a move, all with the same part of ``share``."""
+    for policy, step, there in travels:
+        weights = np.clip(there, _LEAST_WEIGHT, 1.0)
+        question = Question(Transition(), step, weights)
+        yield Assignment(policy, share / len(travels), (question,))
