@@ -52,7 +52,7 @@ def test_python_refuses_the_same_assignments() -> None:
 
 def test_all_that_clients_share_is_covered() -> None:
     documents = [case["document"] for case in CASES]
-    shared = {"subset-selection", "return-bits", "laplace", "randomized-response"}
+    shared = {"subset-selection", "return-bits", "bits-and-moves", "laplace", "randomized-response"}
     assert {document["mechanism"] for document in documents} == shared
     assert {document["epsilon"] for document in documents} >= {"0.2", "0.37", "2", "20"}
     layouts = {document["randomizer"].get("layout") for document in documents}

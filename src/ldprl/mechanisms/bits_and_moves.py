@@ -24,8 +24,8 @@ from ldprl.shape import Array, Shape
 from ldprl.statistics import THRESHOLDS, Effects, Statistics
 
 _MOST_STATES = 128
-"""With more states nobody is asked for moves: at ε = 2 a report of 500 out of S² + 1 pairs has 1.4
-times the least variance with 100 states, 1.9 times with 128 and 4 times with 200."""
+"""With more states nobody is asked for moves: at ε = 2 a report of 500 out of S² + 1 pairs has 1.2
+times the least variance with 100 states, 1.6 times with 128 and 3.2 times with 200."""
 _MOST_TOLD = 500
 """How many pairs of states a report names at most, so that it stays below 4 kB."""
 
