@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -58,7 +58,7 @@ class Effects:
     information: FloatArray
     thresholds: FloatArray
     squares: FloatArray
-    destinations: FloatArray
+    destinations: FloatArray = field(default_factory=lambda: np.zeros((2, 0)))
 
     @classmethod
     def empty(cls, shape: Shape, destinations: int = 0) -> Effects:

@@ -51,7 +51,9 @@ def test_likelihoods_are_those_of_the_reports() -> None:
     for life in (*lives.values(), astray):
         drawn = mechanism.privatize_many(life, TOLD, count, SeededSourceForTests(1))
         ones = float(np.array(drawn)[:, 1].sum())
-        chance = float(np.exp(mechanism.log_likelihood(np.array([[0, 1]]), life, TOLD)[0]))
+        likelihood = mechanism.log_likelihood(np.array([[0, 1]]), life, TOLD)
+        assert likelihood is not None
+        chance = float(np.exp(likelihood[0]))
         assert abs(ones - count * chance) < 6 * np.sqrt(count * chance * (1 - chance))
         chances[id(life)] = chance
     half, one, none = (chances[id(life)] for life in lives.values())

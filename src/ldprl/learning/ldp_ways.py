@@ -123,9 +123,10 @@ class LDPWays(LDPReturns):
         sent = self._destinations(statistics, chart, scale)
         leaning, users = leaning_share(odds[0], statistics.users), statistics.users
         best = self._on_way(super().best_policy(statistics, rng), chart, sent.lead)
-        expeditions = chart.expeditions(_EXPEDITIONS, best, rng)
+        # Some tell their first move: without them a wrong start would never be put right.
+        expeditions = [*chart.expeditions(_EXPEDITIONS, best, rng), (best, 0, chart.start)]
         charting = leaning * max(_LEAST_CHARTING, _MOST_CHARTING * chart.productive**2)
-        charting = charting if expeditions else 0.0
+        charting = charting if len(expeditions) > 1 else 0.0
         surveying = (1 - leaning) * _SURVEYING if sent.lead else 0.0
         surveyed = self._survey(chart, best, rng)
         plan = [
