@@ -23,8 +23,9 @@ _MOST_CELLS = 1000
 """Most cells in a task, so that messages stay small."""
 _RETRIES = 10
 """How often a task is started again after the loss of its node."""
-_PATIENCE = 25
-"""Seconds after which a cluster that has not answered is taken to be dead."""
+_PATIENCE = 60
+"""Seconds after which a cluster that has not answered is taken to be dead: on a busy machine it
+takes half of that to import Ray and to connect."""
 _PROBE = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False)"
 
 
@@ -89,7 +90,7 @@ def _results(ray: ModuleType, reference: Any) -> list[Simulation]:
 
 
 def _connect(address: str) -> ModuleType:
-    """Connect to a running cluster, or raise an error with the reason within half a minute.
+    """Connect to a running cluster, or raise an error with the reason after a minute.
 
     Ray itself may wait for minutes and then end the process, so a child tries first.
     """
