@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ldprl.advice.forecast import Forecast, Forecaster, Trial, Trials, standard_error
-from ldprl.advice.pairs import OPEN, PAIRS, pair_of, preferred
+from ldprl.advice.pairs import OPEN, PAIRS, compared, pair_of, preferred
 from ldprl.advice.scenarios import given_scenario
 from ldprl.catalogue import LEARNERS, Pair
 from ldprl.errors import InputError
@@ -144,7 +144,8 @@ def test_where_every_user_is_simulated_runs_and_users_are_limited() -> None:
 def test_the_preferred_pair_is_that_of_the_command_line() -> None:
     for states in (1, 2, 3, 4, 30):
         pair = preferred(Shape(states, 2, 2))
-        assert pair in PAIRS
+        assert pair in compared(Shape(states, 2, 2))
+        assert set(PAIRS) <= set(compared(Shape(states, 2, 2)))
         assert pair.mechanism == LEARNERS.find(pair.learner).usual_mechanism
 
 

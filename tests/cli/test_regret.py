@@ -109,6 +109,9 @@ def test_every_pair_is_taken_or_refused(
     elif (learner, mechanism) == ("ldp-psrl", "subset-selection"):
         assert (outcome.code, outcome.out) == (2, "")
         assert "squared rewards" in outcome.err
+    elif (learner, mechanism) == ("ldp-ways", "return-bits"):
+        assert (outcome.code, outcome.out) == (2, "")
+        assert "expected 'bits-and-moves' with ldp-ways" in outcome.err
     elif kind.private or mechanism == "none":
         assert outcome.code == 0
         epsilon = outcome.json["guarantee"]["epsilon"]
@@ -178,6 +181,7 @@ def test_each_warning_is_one_line_on_stderr_and_json_stays_pure(run: Run) -> Non
         ("random:1,2,1,0", "ldp-returns", "return-bits"),
         ("random:3,2,2,0", "ldp-ts", "subset-selection"),
         ("random:4,2,2,0", "ldp-returns", "return-bits"),
+        ("random:25,2,2,0", "ldp-ways", "bits-and-moves"),
     ],
 )
 def test_the_recommended_pair_is_the_default(

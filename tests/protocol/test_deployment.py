@@ -298,6 +298,8 @@ KNOWN: dict[str, Any] = {
         (2, {"learner": "ldp-returns"}, ("ldp-returns", "return-bits")),
         (2, {"mechanism": "return-bits"}, ("ldp-returns", "return-bits")),
         (7, {"mechanism": "laplace"}, ("ldp-evi", "laplace")),
+        (25, {}, ("ldp-ways", "bits-and-moves")),
+        (25, {"learner": "ldp-returns"}, ("ldp-returns", "return-bits")),
         (7, {"mechanism": "subset-selection"}, ("ldp-ts", "subset-selection")),
     ],
 )

@@ -9,7 +9,8 @@ from typing import Literal
 
 from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Forecaster, Trials
 from ldprl.advice.monotone import Fit
-from ldprl.advice.pairs import OPEN, PAIRS, preferred
+from ldprl.advice.pairs import OPEN, preferred
+from ldprl.advice.pairs import compared as compared_pairs
 from ldprl.advice.returning import ONCE, Returning
 from ldprl.advice.search import FEW_RUNS, Search
 from ldprl.catalogue import Pair
@@ -141,7 +142,7 @@ def advise(
     returning
         How often each user reports; default: once.
     pairs
-        Those to compare; default: :data:`~ldprl.advice.pairs.PAIRS`.
+        Those to compare; default: :func:`~ldprl.advice.pairs.compared`.
     runs
         Runs of the recommended pair at ε and around it.
     seed, workers
@@ -166,7 +167,7 @@ def advise(
         few = min(FEW_RUNS, runs)
         ask = forecaster(problem, runs)
         usual = preferred(ask.shape)
-        every = tuple(PAIRS if pairs is None else pairs)
+        every = tuple(compared_pairs(ask.shape) if pairs is None else pairs)
         search = Search(ask, every, usual if usual in every else every[0], target_loss, runs)
         asked: Asked = "loss"
         if users is None:

@@ -30,6 +30,12 @@ def preferred(shape: Shape) -> Pair:
     return Pair(learner, LEARNERS.find(learner).usual_mechanism)
 
 
+def compared(shape: Shape) -> tuple[Pair, ...]:
+    """Return the pairs to compare: those that learners name, and the preferred one."""
+    usual = preferred(shape)
+    return PAIRS if usual in PAIRS else (usual, *PAIRS)
+
+
 def pair_of(learner: str | None, mechanism: str | None, shape: Shape) -> Pair:
     """Return the pair that a caller names in full or in half."""
     if learner is None:

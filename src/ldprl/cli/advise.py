@@ -122,7 +122,7 @@ def advise(
     from ldprl.advice import Returning
     from ldprl.advice import advise as ask
     from ldprl.advice.incumbent import incumbent_loss
-    from ldprl.advice.pairs import PAIRS, pair_of
+    from ldprl.advice.pairs import compared, pair_of
     from ldprl.cli.advise_show import record, show
     from ldprl.cli.progress import counted_bar
     from ldprl.experiments.cells import StoppedError
@@ -149,7 +149,7 @@ def advise(
         raise InputError("shuffle", mixed, "at most the number of reports")
     central = probability("central_delta", decimal("central_delta", central_delta), zero=False)
     chosen = learner is not None or mechanism is not None
-    pairs = (pair_of(learner, mechanism, shape),) if chosen else PAIRS
+    pairs = (pair_of(learner, mechanism, shape),) if chosen else compared(shape)
     try:
         with counted_bar("simulations") as progress:
             found = ask(

@@ -33,12 +33,13 @@ horizon = 4
 epsilon = "2"
 # delta = "0"                     # gaussian and bounded-noise need δ > 0
 # mechanism = "return-bits"       # the recommended one; with two or three states it is
-#                                 # "subset-selection". `ldprl mechanisms` lists them all
+#                                 # "subset-selection", from 25 on "bits-and-moves".
+#                                 # `ldprl mechanisms` lists them all
 
 # Who plans, and when: after `each` report, `every:N` reports, or when the number of reports has
 # grown by the factor 1 + G (`growth:G`), but never before `first_epoch` new ones.
-# learner = "ldp-returns"         # the recommended one; with two or three states it is "ldp-ts".
-#                                 # `ldprl learners` lists them all
+# learner = "ldp-returns"         # the recommended one; with two or three states it is "ldp-ts",
+#                                 # from 25 on "ldp-ways". `ldprl learners` lists them all
 # failure_probability = "0.1"     # how often the confidence bounds may fail
 # epochs = "growth:0.1"
 # first_epoch = 100

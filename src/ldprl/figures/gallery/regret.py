@@ -23,7 +23,8 @@ from ldprl.figures.sentences import (
     numbers,
 )
 from ldprl.figures.settings import BOTH_CONSTANTS, EPSILONS, Settings
-from ldprl.recommended import FEW_STATES
+from ldprl.learning.learner import Learner
+from ldprl.recommended import FEW_STATES, MANY_STATES
 from ldprl.shape import Shape
 
 OURS = ("ldp-evi", "ldp-ts")
@@ -106,14 +107,20 @@ def beyond_the_paper(curves: list[Curve]) -> str:
         ]
         parts.append(f"{numbers(ratios)} times that of {LEARNERS[learner][0]}")
     small = CATALOGUE.find(recommended(first_draw().mdp.shape))
-    large = CATALOGUE.find(recommended(Shape(FEW_STATES + 1, 2, 2)))
-    mechanisms = [MECHANISMS[kind.usual_mechanism][0].lower() for kind in (small, large)]
+    sizes = (FEW_STATES + 1, MANY_STATES)
+    larger = [(size, CATALOGUE.find(recommended(Shape(size, 2, 2)))) for size in sizes]
     return (
         f"Beyond the paper, with subset selection: at {at_epsilons([one.epsilon for one in known])}"
         f" LDP-OBI's regret is {listing(parts)}, for the same ε. Recommended for this size is"
-        f" {small.title} with {mechanisms[0]}; from {FEW_STATES + 1} states on"
-        f" {large.title} with {mechanisms[1]}."
+        f" {_with(small)}; "
+        + ", ".join(f"from {size} states on {_with(kind)}" for size, kind in larger)
+        + "."
     )
+
+
+def _with(kind: type[Learner]) -> str:
+    """Return a learner's title and that of its mechanism."""
+    return f"{kind.title} with {MECHANISMS[kind.usual_mechanism][0].lower()}"
 
 
 def final_regrets(curves: list[Curve]) -> Grid:

@@ -49,7 +49,7 @@ def test_the_recommended_learner_comes_first_and_users_are_bounded() -> None:
         assert worth(first.mdp) > 0
     assert [cell.runs for cell in by_title["grid 5×5"].cells(SMALL)] == [2] * 3
     # A run of a learner with a model takes minutes there.
-    assert {cell.learner for cell in by_title["Random 100×4×10"].cells(SMALL)} == {"ldp-returns"}
+    assert {cell.learner for cell in by_title["Random 100×4×10"].cells(SMALL)} == {"ldp-ways"}
 
 
 def test_the_small_figure_has_some_of_the_problems_of_the_large_one() -> None:

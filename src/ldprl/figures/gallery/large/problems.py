@@ -21,9 +21,10 @@ from ldprl.structure import Structure
 EPSILON = 2.0
 """At this ε all learners are compared; the recommended one and LDP-OBI also have others."""
 REPLAN = "growth:0.05"
-BITS = "ldp-returns"
-"""Plays where it is recommended: every user is simulated, which takes a minute for 10⁸."""
-OURS = {BITS: "return-bits", "ldp-evi": "subset-selection", "ldp-ts": "subset-selection"}
+MODELS = {"ldp-evi": "subset-selection", "ldp-ts": "subset-selection"}
+BITS = {"ldp-returns": "return-bits", "ldp-ways": "bits-and-moves"}
+"""Play where they are recommended: every user is simulated, which takes a minute for 10⁸."""
+OURS = BITS | MODELS
 RIVALS = ("ldp-obi", "private-ucb-vi", "dp-ucbvi")
 FEW, SOME = 10, 25
 """Up to FEW states all play; up to SOME LDP-OBI does, and LDP-EVI without privacy. With more, a run
@@ -81,9 +82,7 @@ class Problem:
         if compared:
             players += [(RIVALS[0], epsilon) for epsilon in self.epsilons]
         if everybody and states <= FEW:
-            players += [
-                (name, EPSILON) for name in (*OURS, *RIVALS[1:]) if name not in (first, BITS)
-            ]
+            players += [(name, EPSILON) for name in (*MODELS, *RIVALS[1:]) if name != first]
         found = [
             private(settings, at, name, OURS.get(name, "laplace"), epsilon, "sound")
             for name, epsilon in players
