@@ -38,7 +38,7 @@ def test_a_server_with_716_states_keeps_its_limits(
     """Plans within a second, 2 GB, and no message of a user above 4 kB, with the default pair."""
     server = start_server(DEPLOYMENT, f"sqlite:///{tmp_path}/large.sqlite")
     deployment = server.deployment()
-    assert (deployment.learner, deployment.mechanism) == ("ldp-returns", "return-bits")
+    assert (deployment.learner, deployment.mechanism) == ("ldp-ways", "bits-and-moves")
     for user in range(USERS):
         report_id = secrets.token_hex(16)
         answer = server.get(f"/v1/policy?id={report_id}").body
