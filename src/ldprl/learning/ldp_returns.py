@@ -87,11 +87,12 @@ class LDPReturns(Learner):
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
         """Return laws of tables, each with a band of thresholds for each share of its users."""
         odds = self.odds(statistics)
+        asked = self.asked(statistics, len(odds))
         weights = np.full(statistics.shape.states, weight_after(statistics.users))
         return tuple(
             Assignment(law, part * share, (Question(what, 0, weights),))
             for law, part in self._laws(odds, statistics.users, rng)
-            for what, share in self.asked(statistics, len(odds))
+            for what, share in asked
         )
 
     def best_policy(self, statistics: Statistics, rng: np.random.Generator) -> Policy:
@@ -116,10 +117,8 @@ class LDPReturns(Learner):
 
     def chances(self, odds: FloatArray, lean: FloatArray, users: int) -> FloatArray:
         """Return the law of actions that leans: ``odds`` times ``lean``, and a least chance."""
-        choices = self.known.choices
-        floor = least_chance(users)
-        leant = odds * lean
-        even = floor * choices / choices.sum(axis=1, keepdims=True)
+        floor, leant = least_chance(users), odds * lean
+        even = floor * self.known.at_random
         law: FloatArray = (1 - floor) * leant / leant.sum(axis=-1, keepdims=True) + even
         return law
 

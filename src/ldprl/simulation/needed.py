@@ -142,8 +142,8 @@ def _leaning_effects(mdp: TabularMDP, known: Structure) -> tuple[FloatArray, flo
     """
     if mdp.shape.states == 1:
         return _random_effects(mdp, known.at_random)
-    effects, plays, variances = np.zeros(known.choices.shape), np.zeros(known.choices.shape), []
     states, actions = known.choices.shape
+    effects, plays, variances = np.zeros((states, actions)), np.zeros((states, actions)), []
     leans = int(np.clip(_LEANING_WORK // (states**2 * actions * mdp.horizon), *_LEANS))
     for lean in np.random.default_rng(0).dirichlet(np.ones(actions), leans):
         law = known.at_random * lean
