@@ -28,7 +28,8 @@ def charted(known: BoolArray, choices: BoolArray = CHOICES) -> Chart:
 
 def test_a_way_leads_to_its_destination_and_nowhere_else() -> None:
     chart = charted(CHOICES)
-    actions, known = chart.way_to(3)
+    way = chart.way_to(4)
+    actions, known = way.actions, way.known
     assert actions[:3].tolist() == [1, 1, 1]
     assert actions[4] == 0
     assert known.tolist() == [True, True, True, False, True]
@@ -39,7 +40,7 @@ def test_there_is_no_way_through_what_is_unknown() -> None:
     known = CHOICES.copy()
     known[2] = False
     chart = charted(known)
-    _, on_way = chart.way_to(4)
+    on_way = chart.way_to(5).known
     assert on_way.tolist() == [False, False, False, True, False]
     assert chart.reachable.tolist() == [True, True, True, False, False]
 

@@ -19,7 +19,30 @@ _KEPT = 5.0
 chance make up a quarter of what was just charted, and expeditions follow them to states that they
 never come to: on CliffWalking two of three runs found no goal with 10⁶ users (seeds 0-2)."""
 _STARTS = 3.0
-"""The same for where users start, which is asked again and again: what is wrong does not last."""
+"""The same for where users start, which is asked in every plan: an error does not last."""
+
+
+Expedition = tuple[Policy, int, FloatArray]
+"""A policy, the step to ask about, and the expected share of its users in each state then."""
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """An action for every state, and the states in which it is part of the way."""
+
+    actions: IntArray
+    known: BoolArray
+
+    def applied_to(self, policy: Policy) -> Policy:
+        """Return ``policy`` with the way's actions wherever the way is known."""
+        return np.where(self.known, self.actions, policy)
+
+    def led(self, chances: FloatArray, astray: float) -> FloatArray:
+        """Return the law of users on the way, who leave it in a state with chance ``astray``."""
+        result, states = chances.copy(), np.flatnonzero(self.known)
+        result[:, states] *= astray
+        result[:, states, self.actions[states]] += 1 - astray
+        return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,32 +81,33 @@ class Chart:
             reached = reached | leads[reached].any(axis=0)
         return reached
 
-    def way_to(self, destination: int) -> tuple[IntArray, BoolArray]:
-        """Return an action for every state, and the states from which the way is known.
+    def way_to(self, destination: int) -> Way:
+        """Return the way to state ``destination`` − 1; with 0 users go nowhere, and it is empty.
 
         Users are to be there for as many of the next H steps as possible, a step later counting
         1 − 1/H as much. At the destination itself they are free.
         """
+        if destination == 0:
+            nowhere = np.zeros(len(self.moves), dtype=np.int64)
+            return Way(nowhere, nowhere > 0)
         there = np.zeros((len(self.moves), 1))
-        there[destination] = 1.0
+        there[destination - 1] = 1.0
         values = np.zeros(len(self.moves))
         for _ in range(2 * self.horizon):
             worth = there + (1 - 1 / self.horizon) * (self.moves @ values)
             worth[~self.choices] = -1.0
             values = worth.max(axis=1)
         known = values > 0
-        known[destination] = False
-        return worth.argmax(axis=1), known
+        known[destination - 1] = False
+        return Way(worth.argmax(axis=1), known)
 
-    def expeditions(
-        self, count: int, after: Policy, rng: np.random.Generator
-    ) -> list[tuple[Policy, int, FloatArray]]:
-        """Return policies to what is unknown: each with the step to ask about, and who is where.
+    def expeditions(self, count: int, after: Policy, rng: np.random.Generator) -> list[Expedition]:
+        """Return expeditions to what is unknown.
 
         Each goes the most likely way to an unknown (s, a) that no other goes to; ``after`` the
         asked step users act as others do.
         """
-        known, found = self.known | ~self.choices, list[tuple[Policy, int, FloatArray]]()
+        known, found = self.known | ~self.choices, list[Expedition]()
         while len(found) < count:
             policy = self._to_unknown(known, rng)
             shares, states = self.start, np.arange(len(self.start))
@@ -119,14 +143,15 @@ class Chart:
         policy[-1] = self.choices.argmax(axis=1)
         return policy
 
-    def shares(self, policy: Policy) -> FloatArray:
-        """Return the expected share of users in each state at each step, of shape (H, S)."""
-        shares = [self.start]
-        states = np.arange(len(self.start))
+    def survey(self, policy: Policy, count: int, rng: np.random.Generator) -> list[Expedition]:
+        """Return ``policy`` with some of its steps to ask about."""
+        shares, states = [self.start], np.arange(len(self.start))
         for actions in policy[:-1]:
             following = shares[-1] @ self.moves[states, actions]
             shares.append(following / max(following.sum(), 1e-12))
-        return np.array(shares)
+        last = len(policy) - 1
+        steps: IntArray = rng.choice(last, min(count, last), replace=False)
+        return [(policy, step, shares[step]) for step in steps.tolist()]
 
 
 def chart_of(statistics: Statistics, variance: float, choices: BoolArray) -> Chart:

@@ -86,8 +86,8 @@ class LDPReturns(Learner):
 
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
         """Return laws of tables, each with a band of thresholds for each share of its users."""
-        odds = self.odds(statistics)
-        asked = self.asked(statistics, len(odds))
+        odds = odds_of(self._beliefs(statistics))
+        asked = self._asked(statistics, len(odds))
         weights = np.full(statistics.shape.states, weight_after(statistics.users))
         return tuple(
             Assignment(law, part * share, (Question(what, 0, weights),))
@@ -97,16 +97,9 @@ class LDPReturns(Learner):
 
     def best_policy(self, statistics: Statistics, rng: np.random.Generator) -> Policy:
         """Return the leading action of every state."""
-        horizon = statistics.shape.horizon
-        leads = np.array([belief.lead for belief in self._beliefs(statistics)])
-        policy: Policy = leads[np.maximum(np.arange(horizon) - (horizon - len(leads)), 0)]
-        return policy
+        return leading_policy(self._beliefs(statistics), statistics.shape.horizon)
 
-    def odds(self, statistics: Statistics) -> FloatArray:
-        """Return the odds of actions against the leading ones, of shape (parts, S, A)."""
-        return np.array([belief.odds() for belief in self._beliefs(statistics)])
-
-    def asked(self, statistics: Statistics, parts: int) -> list[tuple[Return, float]]:
+    def _asked(self, statistics: Statistics, parts: int) -> list[tuple[Return, float]]:
         """Return what the next users are asked, each with its share of them."""
         users, mechanism = statistics.users, self.mechanism
         now = effects_of(statistics).thresholds / weight_after(users) ** RECENCY
@@ -115,7 +108,7 @@ class LDPReturns(Learner):
         matters = (_question(one, parts) for one in found)
         return list(zip(matters, shares(found, spreads).tolist(), strict=True))
 
-    def chances(self, odds: FloatArray, lean: FloatArray, users: int) -> FloatArray:
+    def _chances(self, odds: FloatArray, lean: FloatArray, users: int) -> FloatArray:
         """Return the law of actions that leans: ``odds`` times ``lean``, and a least chance."""
         floor, leant = least_chance(users), odds * lean
         even = floor * self.known.at_random
@@ -126,10 +119,9 @@ class LDPReturns(Learner):
         """Return what is believed of the effects, by part of the tables."""
         shape, effects = statistics.shape, effects_of(statistics)
         first = believe(effects.scores[0], effects.information[0], self.known)
-        told = (
-            statistics.users * weight_after(statistics.users) ** 2 * first.scatter / shape.actions
-        )
-        if told < _RESOLVED * shape.horizon**2 and not effects.information[1:].any():
+        users = statistics.users
+        resolved = users * weight_after(users) ** 2 * first.scatter / shape.actions
+        if resolved < _RESOLVED * shape.horizon**2 and not effects.information[1:].any():
             return [first]
         share = 1 / (shape.horizon - len(effects.scores) + 1)
         late = zip(effects.scores[1:], effects.information[1:], strict=True)
@@ -144,8 +136,20 @@ class LDPReturns(Learner):
         leans = rng.dirichlet(no_lean, TILTS)
         for lean, share in ((no_lean, 1 - leaning), *((one, leaning / TILTS) for one in leans)):
             if share > 0:
-                chances = self.chances(odds, lean, users)
+                chances = self._chances(odds, lean, users)
                 yield TableLaw.of(shape, chances, rng.bytes(16).hex()), share
+
+
+def odds_of(beliefs: list[Belief]) -> FloatArray:
+    """Return the odds of actions against the leading ones, of shape (parts, S, A)."""
+    return np.array([belief.odds() for belief in beliefs])
+
+
+def leading_policy(beliefs: list[Belief], horizon: int) -> Policy:
+    """Return the leading action of every state at every step."""
+    leads = np.array([belief.lead for belief in beliefs])
+    policy: Policy = leads[np.maximum(np.arange(horizon) - (horizon - len(leads)), 0)]
+    return policy
 
 
 def leaning_share(odds: FloatArray, users: int) -> float:

@@ -1,9 +1,9 @@
 """LDP-WAYS: LDP-RETURNS, with ways to places where nobody comes by chance.
 
 Beyond the paper. Where rewards are sparse, or leaving costs first, no single change of a table
-helps, and bits of the return show nothing. So some users chart the world: they tell one state and
+helps, and bits of the return show nothing. So some users chart the world: they report one state and
 the next. Every state that the chart has a way to is a destination. Some users are sent there, and
-bits of their returns say whether that pays. Practical: no regret bound is claimed.
+bits of their returns show whether that pays. Practical: no regret bound is claimed.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ import numpy as np
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError
-from ldprl.learning.chart import Chart, chart_of
+from ldprl.learning.chart import Chart, Expedition, Way, chart_of
 from ldprl.learning.ldp_returns import (
     TILTS,
     LDPReturns,
     effects_of,
+    leading_policy,
     leaning_share,
     least_chance,
+    odds_of,
     weight_after,
 )
 from ldprl.learning.preferences import gain_over_loss
@@ -32,7 +34,7 @@ from ldprl.mechanisms.return_bits import RECENCY
 from ldprl.questions.question import Question
 from ldprl.questions.returns import UNIT, Return
 from ldprl.questions.transition import Transition
-from ldprl.shape import FloatArray, IntArray, Policy
+from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 from ldprl.structure import Structure
 from ldprl.tables import TableLaw
@@ -44,7 +46,7 @@ _LEAST_CHARTING, _MOST_CHARTING = 0.02, 0.5
 stands out, as on RandomMDP (0.05 costs 7% of the regret there), the most where every (s, a) that
 was tried enough is known."""
 _SURVEYING = 0.5
-"""The share of the users on the leading way who tell a move on it. That costs no reward."""
+"""The share of the users on the leading way who report a move on it. That costs no reward."""
 _TESTING = 0.3
 """The share of those with a leaning law who are sent to other destinations. With 0.5 FrozenLake has
 a third more regret, with 0.2 the 7×7 grid (10⁶ users, seeds 1000-1002)."""
@@ -54,7 +56,7 @@ _SURE = 3.0
 """A destination leads if it is better by this many standard deviations. With 2, chance decides on
 FrozenLake in one run of two."""
 _LEAST_WEIGHT = 1e-3
-"""Least weight of what is told of a state: one that seems unreachable may be reached after all."""
+"""Least weight of a report about a state: one that seems unreachable may be reached after all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,51 +110,57 @@ class LDPWays(LDPReturns):
 
     def __init__(self, mechanism: Mechanism, *, structure: Structure | None = None) -> None:
         if not isinstance(mechanism, BitsAndMoves):
-            raise InputError("mechanism", mechanism.name, f"{BitsAndMoves.name!r} with {self.name}")
+            expected = (
+                f"{BitsAndMoves.name!r} with {self.name}, or {LDPReturns.name} with return bits"
+            )
+            raise InputError("mechanism", mechanism.name, expected)
         super().__init__(mechanism, structure=structure)
         self._charting = mechanism
 
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
-        """Return laws with bands of thresholds, and tables of users who tell a move."""
+        """Return laws with bands of thresholds, and tables of users who report a move."""
         if not self._charting.maps:
             return super().plan(statistics, rng)
-        odds = self.odds(statistics)
-        asked = self.asked(statistics, len(odds))
+        shape, users = statistics.shape, statistics.users
+        beliefs = self._beliefs(statistics)
+        odds = odds_of(beliefs)
+        asked = self._asked(statistics, len(odds))
         middle, scale = self._range(asked)
         chart = self._chart(statistics)
         sent = self._destinations(statistics, chart, scale)
-        leaning, users = leaning_share(odds[0], statistics.users), statistics.users
-        best = self._on_way(super().best_policy(statistics, rng), chart, sent.lead)
-        # Some tell their first move: without them a wrong start would never be put right.
+        lead = chart.way_to(sent.lead)
+        best = lead.applied_to(leading_policy(beliefs, shape.horizon))
+        leaning = leaning_share(odds[0], users)
+        # Some report their first move: without them a wrong start would never be corrected.
         expeditions = [*chart.expeditions(_EXPEDITIONS, best, rng), (best, 0, chart.start)]
         charting = leaning * max(_LEAST_CHARTING, _MOST_CHARTING * chart.productive**2)
         charting = charting if len(expeditions) > 1 else 0.0
         surveying = (1 - leaning) * _SURVEYING if sent.lead else 0.0
-        surveyed = self._survey(chart, best, rng)
+        surveyed = chart.survey(best, _EXPEDITIONS, rng)
         plan = [
-            *_telling(expeditions, charting),
-            *_telling(surveyed, (1 - charting) * surveying),
+            *_reporting_moves(expeditions, charting),
+            *_reporting_moves(surveyed, (1 - charting) * surveying),
         ]
-        weights = np.full(statistics.shape.states, weight_after(users))
-        for chances, way, part in self._sent(odds, chart, sent, leaning, users, rng):
-            told = (1 - charting) * (part - surveying if way == sent.lead else part)
-            law = TableLaw.of(statistics.shape, chances, rng.bytes(16).hex())
+        weights = np.full(shape.states, weight_after(users))
+        for chances, way, part in self._sent(odds, chart, sent, lead, leaning, users, rng):
+            bits = (1 - charting) * (part - surveying if way == sent.lead else part)
+            law = TableLaw.of(shape, chances, rng.bytes(16).hex())
             for what, share in asked:
-                # Laws that lean are on no way of their own.
+                # Users with a leaning law are on no way.
                 shown = what.scored > 0 and way >= 0
                 counted = replace(what, way=1 + way, middle=middle, scale=scale) if shown else what
-                plan.append(Assignment(law, told * share, (Question(counted, 0, weights),)))
+                plan.append(Assignment(law, bits * share, (Question(counted, 0, weights),)))
         return tuple(one for one in plan if one.share > 0)
 
     def best_policy(self, statistics: Statistics, rng: np.random.Generator) -> Policy:
         """Return the way to the leading destination, and elsewhere the leading actions."""
-        found = super().best_policy(statistics, rng)
+        leading = super().best_policy(statistics, rng)
         if not self._charting.maps:
-            return found
+            return leading
         chart = self._chart(statistics)
-        _, scale = self._range(self.asked(statistics, 1))
+        _, scale = self._range(self._asked(statistics, 1))
         lead = self._destinations(statistics, chart, scale).lead
-        return self._on_way(found, chart, lead)
+        return chart.way_to(lead).applied_to(leading)
 
     def _chart(self, statistics: Statistics) -> Chart:
         return chart_of(statistics, self._charting.move_variance, self.known.choices)
@@ -207,6 +215,7 @@ class LDPWays(LDPReturns):
         odds: FloatArray,
         chart: Chart,
         sent: Destinations,
+        lead: Way,
         leaning: float,
         users: int,
         rng: np.random.Generator,
@@ -214,47 +223,21 @@ class LDPWays(LDPReturns):
         """Yield chances of actions, the destination (−1: a law that leans), and the share."""
         even, away = np.ones(odds.shape[-1]), 1 / self.mechanism.shape.horizon
         floor = least_chance(users)
-        usual = self.chances(odds, even, users)
-        yield self._led(usual, chart, sent.lead, floor), sent.lead, 1 - leaning
+        usual = self._chances(odds, even, users)
+        yield lead.led(usual, floor), sent.lead, 1 - leaning
         tested = sent.drawn(rng)
         testing = leaning * _TESTING * min(1.0, float(sent.odds.sum())) if tested else 0.0
         for destination in tested:
-            law = self._led(usual, chart, destination, floor)
+            law = chart.way_to(destination).led(usual, floor)
             yield law, destination, testing / len(tested)
         for lean in rng.dirichlet(even, TILTS):
-            leant = self.chances(odds, lean, users)
-            law = self._led(leant, chart, sent.lead, max(away, floor))
-            yield law, -1, (leaning - testing) / TILTS
-
-    def _led(self, chances: FloatArray, chart: Chart, way: int, astray: float) -> FloatArray:
-        """Return the law of those on a way, who leave it in a state with chance ``astray``."""
-        if way == 0:
-            return chances
-        actions, known = chart.way_to(way - 1)
-        result, states = chances.copy(), np.flatnonzero(known)
-        result[:, states] *= astray
-        result[:, states, actions[states]] += 1 - astray
-        return result
-
-    def _on_way(self, policy: Policy, chart: Chart, way: int) -> Policy:
-        """Return the policy of those on a way."""
-        if way == 0:
-            return policy
-        actions, known = chart.way_to(way - 1)
-        return np.where(known, actions, policy)
-
-    def _survey(
-        self, chart: Chart, policy: Policy, rng: np.random.Generator
-    ) -> list[tuple[Policy, int, FloatArray]]:
-        """Return the policy with some steps to ask about, and where its users are then."""
-        shares, last = chart.shares(policy), len(policy) - 1
-        steps: IntArray = rng.choice(last, min(_EXPEDITIONS, last), replace=False)
-        return [(policy, step, shares[step]) for step in steps.tolist()]
+            leant = self._chances(odds, lean, users)
+            yield lead.led(leant, max(away, floor)), -1, (leaning - testing) / TILTS
 
 
-def _telling(travels: list[tuple[Policy, int, FloatArray]], share: float) -> Iterator[Assignment]:
-    """Yield the assignments of users who tell a move, all with the same part of ``share``."""
-    for policy, step, there in travels:
+def _reporting_moves(expeditions: list[Expedition], share: float) -> Iterator[Assignment]:
+    """Yield the assignments of users who report a move, all with the same part of ``share``."""
+    for policy, step, there in expeditions:
         weights = np.clip(there, _LEAST_WEIGHT, 1.0)
         question = Question(Transition(), step, weights)
-        yield Assignment(policy, share / len(travels), (question,))
+        yield Assignment(policy, share / len(expeditions), (question,))
