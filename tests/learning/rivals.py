@@ -12,6 +12,7 @@ from ldprl.learning.pucb import PUCB
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 from tests.learning.optimists import counter_errors, optimistic_plan
+from tests.learning.trees import errors
 
 
 def private_ucb_vi(self: PrivateUCBVI, statistics: Statistics) -> tuple[Policy, FloatArray]:
@@ -137,7 +138,7 @@ def project(counts: FloatArray, slack: FloatArray) -> FloatArray:
 def pucb(self: PUCB, released: Statistics) -> tuple[Policy, FloatArray]:
     """Return the optimistic policy and values of shape (H + 1, S) from *released* sums."""
     shape = released.shape
-    error, row_error = self.counters.errors(released, self.failure / 2)
+    error, row_error = errors(self.counters, released, self.failure / 2)
     count, sampling, noise = _confidence(self, released.visits, error)
     reward_width = sampling + noise
     leaving, sampling, noise = _confidence(self, released.departures, row_error)

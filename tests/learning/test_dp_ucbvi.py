@@ -9,14 +9,20 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from ldprl.kernels.compiling import entry
 from ldprl.learning.dp_ucbvi import DPUCBVI, ProjectedCounts
+from ldprl.learning.planners import dp_ucbvi
 from ldprl.learning.planners.calling import make_plan
-from ldprl.learning.planners.dp_ucbvi import project_row
 from ldprl.shape import FloatArray, Shape
 from tests.learning.cases import NAMES, SHAPES, mechanism, noisy_sums, true_sums
 from tests.learning.optimists import counter_errors
 
 DELTA = 0.05
+
+
+@entry
+def project_row(counts: FloatArray, slack: float, row: FloatArray) -> None:
+    dp_ucbvi.project(counts, slack, row)
 
 
 def project(rows: FloatArray, slack: FloatArray) -> FloatArray:

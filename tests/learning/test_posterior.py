@@ -11,18 +11,38 @@ from scipy import integrate, stats
 
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError
+from ldprl.kernels.arrays import Draft, draft_for
+from ldprl.kernels.compiling import entry
 from ldprl.learning.ldp_psrl import LDPPSRL
+from ldprl.learning.planners.calling import stream_of
+from ldprl.learning.planners.posterior import Sampler, draw_plan, sampler_for
 from ldprl.learning.posterior import Posterior
 from ldprl.learning.psrl import PSRL
 from ldprl.mdp import optimum, policy_values, random_mdp
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.shuffle import Shuffle
-from ldprl.shape import FloatArray, Shape
+from ldprl.shape import Array, FloatArray, Policy, Shape
 from ldprl.simulation.world import draw_totals
 from ldprl.statistics import Statistics
 from tests.learning.cases import PAPERS, SHAPES, mechanism, noisy_sums
 from tests.statistical.checks import TYPE_I
+
+
+@entry
+def draw(sampler: Sampler, stream: Array, draft: Draft) -> None:
+    draw_plan(sampler, stream, draft)
+
+
+def draw_policy(posterior: Posterior, problem: Shape, rng: np.random.Generator) -> Policy:
+    """Draw a model and return its optimal policy (posterior sampling)."""
+    sampler, draft = sampler_for(problem), draft_for(problem, 1)
+    for room, part in zip(sampler.posterior, posterior, strict=True):
+        room[...] = np.reshape(part, room.shape)
+    draw(sampler, stream_of(rng), draft)
+    policy: Policy = draft.policies[0].reshape(problem.horizon, problem.states)
+    return policy
+
 
 OBSERVED = [0.2, 0.9, 0.4, 1.0]
 """Rewards seen in one cell; the other cell of the problem was never visited."""
@@ -131,7 +151,7 @@ def test_the_guard_holds_whatever_the_sums(name: str, sign: float) -> None:
         assert np.isfinite(found.mean).all()
         with np.errstate(all="raise", under="ignore"):
             for _ in range(20):
-                policy = found.draw_policy(shape, rng)
+                policy = draw_policy(found, shape, rng)
                 assert ((policy >= 0) & (policy < 2)).all()
 
 
@@ -164,7 +184,7 @@ def test_drawn_rewards_have_the_normal_gamma_law() -> None:
     mutant = arms([0.4, 0.7], [3.0, 2.0], [1.5, 2.5], [0.2, 4.0])
     rng = np.random.default_rng(1)
     draws = 20000
-    wins = sum(int(posterior.draw_policy(Shape(1, 2, 1), rng)[0, 0]) for _ in range(draws))
+    wins = sum(int(draw_policy(posterior, Shape(1, 2, 1), rng)[0, 0]) for _ in range(draws))
     assert stats.binomtest(wins, draws, chance_of_second(posterior)).pvalue >= TYPE_I
     assert stats.binomtest(wins, draws, chance_of_second(mutant)).pvalue < TYPE_I
 
@@ -184,7 +204,7 @@ def test_drawn_transitions_have_the_dirichlet_law() -> None:
     chance, _ = integrate.quad(lambda x: second.pdf(x) * first.cdf(x), 0, 1)
     rng = np.random.default_rng(2)
     draws = 10000
-    wins = sum(int(posterior.draw_policy(shape, rng)[0, 0]) for _ in range(draws))
+    wins = sum(int(draw_policy(posterior, shape, rng)[0, 0]) for _ in range(draws))
     assert stats.binomtest(wins, draws, chance).pvalue >= TYPE_I
     mutant, _ = integrate.quad(lambda x: stats.beta(4, 3).pdf(x) * stats.beta(2, 1).cdf(x), 0, 1)
     assert stats.binomtest(wins, draws, mutant).pvalue < TYPE_I

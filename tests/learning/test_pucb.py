@@ -18,6 +18,7 @@ from ldprl.shape import Shape
 from ldprl.simulation.engine import simulate
 from ldprl.statistics import Statistics
 from tests.learning.cases import SHAPES, noisy_sums, true_sums
+from tests.learning.trees import errors, release
 
 DELTA = 0.05
 EPISODES = 10**4
@@ -34,7 +35,7 @@ def confidence(count: float, error: float, log_term: float) -> tuple[float, floa
 def test_values_are_those_of_the_formula(shape: Shape, scale: float) -> None:
     learner = PUCB(shape, 1.0, EPISODES, failure_probability=DELTA)
     sums, horizon, states = noisy_sums(shape, 3, scale), shape.horizon, shape.states
-    error, row_error = learner.counters.errors(sums, DELTA / 2)
+    error, row_error = errors(learner.counters, sums, DELTA / 2)
     union = 4 * states * shape.actions * horizon / DELTA
     values = learner.optimistic(sums)[1]
 
@@ -79,7 +80,7 @@ def test_the_plan_depends_on_the_sums_and_the_seed_alone() -> None:
     used.random(5)
     (first,), (again,) = learner.plan(sums, fresh), learner.plan(sums, used)
     assert np.array_equal(first.policy, again.policy)
-    released = [learner.counters.release(sums, np.random.default_rng(seed)) for seed in (1, 2)]
+    released = [release(learner.counters, sums, np.random.default_rng(seed)) for seed in (1, 2)]
     assert np.array_equal(first.policy, learner.optimistic(released[0])[0])
     assert not np.isclose(released[0].rewards, released[1].rewards).any()
 

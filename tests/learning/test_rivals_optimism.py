@@ -23,6 +23,7 @@ from ldprl.simulation.schedule import Growth
 from ldprl.statistics import Statistics
 from tests.learning.cases import overconfident
 from tests.learning.test_optimism import problem
+from tests.learning.trees import release
 from tests.statistical.checks import TYPE_I, at_most
 
 SHAPE = Shape(2, 2, 2)
@@ -47,7 +48,7 @@ def _is_optimistic(learner: Rival, chosen: Mechanism, run: int) -> bool:
     sums, schedule = chosen.no_statistics(), Growth(1.0)
     while recorder.users < USERS // 2:
         sums += batch(mdp, learner, chosen, sums, schedule(recorder.users), rng, recorder)
-        seen = learner.counters.release(sums, rng) if isinstance(learner, PUCB) else sums
+        seen = release(learner.counters, sums, rng) if isinstance(learner, PUCB) else sums
         if not (learner.optimistic(seen)[1] >= best - 1e-9).all():
             return False
     return True

@@ -9,13 +9,14 @@ import pytest
 from scipy import stats
 
 from ldprl.errors import InputError
-from ldprl.learning.tree_counters import TreeCounters, nodes
+from ldprl.learning.tree_counters import TreeCounters
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import Statistics
 from tests.learning.cases import true_sums
+from tests.learning.trees import errors, node_noise, nodes, release
 from tests.statistical.checks import TYPE_I, same_law, together
 
 SHAPE = Shape(2, 2, 2)
@@ -31,7 +32,7 @@ def at(users: int, shape: Shape = SHAPE) -> Statistics:
 
 
 def noise_at(counters: TreeCounters, users: int, seed: int) -> FloatArray:
-    found = counters.release(at(users), np.random.default_rng(seed))
+    found = release(counters, at(users), np.random.default_rng(seed))
     parts = (found.rewards, found.visits, found.transitions)
     return np.concatenate([part.ravel() for part in parts])
 
@@ -100,7 +101,7 @@ def test_a_node_has_laplace_noise_and_no_two_nodes_or_counters_share_it() -> Non
     chosen = [(0, 0), (0, 2), (1, 0), (1, 2), (3, 0)]
     found = np.array(
         [
-            [counters.node_noise(*node, np.random.default_rng(seed)) for node in chosen]
+            [node_noise(counters, *node, np.random.default_rng(seed)) for node in chosen]
             for seed in range(SEEDS)
         ]
     )
@@ -118,7 +119,7 @@ def test_a_node_has_laplace_noise_and_no_two_nodes_or_counters_share_it() -> Non
 
 def test_a_node_keeps_its_noise_from_release_to_release() -> None:
     counters = TreeCounters(SHAPE, 1.0, 100)
-    step = counters.node_noise(0, 6, np.random.default_rng(3))
+    step = node_noise(counters, 0, 6, np.random.default_rng(3))
     assert noise_at(counters, 7, 3) - noise_at(counters, 6, 3) == pytest.approx(step)
     assert not noise_at(counters, 0, 3).any()
 
@@ -127,14 +128,14 @@ def test_noise_hangs_on_the_seed_and_not_on_what_was_drawn_since() -> None:
     counters, sums = TreeCounters(SHAPE, 1.0, 500), true_sums(SHAPE, 1)
     fresh, used = np.random.default_rng([1, 2]), np.random.default_rng([1, 2])
     used.random(17)
-    first, again = counters.release(sums, fresh), counters.release(sums, used)
-    other = counters.release(sums, np.random.default_rng([1, 3]))
+    first, again = release(counters, sums, fresh), release(counters, sums, used)
+    other = release(counters, sums, np.random.default_rng([1, 3]))
     assert np.array_equal(first.visits, again.visits)
     assert not np.isclose(first.visits, other.visits).any()
 
 
 def test_what_is_not_protected_is_not_released() -> None:
-    found = TreeCounters(SHAPE, 1.0, 500).release(true_sums(SHAPE, 1), np.random.default_rng(0))
+    found = release(TreeCounters(SHAPE, 1.0, 500), true_sums(SHAPE, 1), np.random.default_rng(0))
     assert found.squares is None
     assert found.arrivals is None
 
@@ -148,7 +149,7 @@ def test_the_errors_hold_at_all_times() -> None:
         for users in range(1, 32):
             noise = noise_at(counters, users, seed)
             rows = Layout(SHAPE).blocks(noise)[2].sum(axis=-1)
-            bounds = counters.errors(at(users), failure)
+            bounds = errors(counters, at(users), failure)
             worst = np.maximum(worst, [abs(noise).max() / bounds[0], abs(rows).max() / bounds[1]])
         lost += worst.max() > 1
         too_tight += worst.max() > 1 / 3
@@ -159,7 +160,7 @@ def test_the_errors_hold_at_all_times() -> None:
 def test_more_users_than_announced_are_refused() -> None:
     counters = TreeCounters(SHAPE, 1.0, 8)
     with pytest.raises(InputError, match="users = 9"):
-        counters.release(at(9), np.random.default_rng(0))
+        release(counters, at(9), np.random.default_rng(0))
     for bad in (0, -1, 2.5):
         with pytest.raises(InputError, match="episodes"):
             TreeCounters(SHAPE, 1.0, bad)  # type: ignore[arg-type]
@@ -174,4 +175,4 @@ def test_a_generator_whose_seed_cannot_be_branched_is_refused() -> None:
 
     rng = np.random.Generator(np.random.MT19937(Words()))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="a generator with a seed"):
-        TreeCounters(SHAPE, 1.0, 8).node_noise(0, 0, rng)
+        node_noise(TreeCounters(SHAPE, 1.0, 8), 0, 0, rng)

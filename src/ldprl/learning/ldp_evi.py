@@ -8,21 +8,19 @@ behind a guard under which a regret bound holds (see the page *What LDP-EVI prom
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ldprl.errors import probability
-from ldprl.learning.learner import CompiledLearner
+from ldprl.learning.learner import CompiledLearner, by_cell
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 from ldprl.structure import Structure
 
 
-@dataclass(frozen=True)
-class Plausible:
+class Plausible(NamedTuple):
     """The confidence set and the point model inside it.
 
     Rewards have shape (models, S, A), transitions (transition models, S, A, S).
@@ -86,15 +84,7 @@ class LDPEVI(CompiledLearner):
     def plausible(self, statistics: Statistics) -> Plausible:
         """Return the confidence set at these sums, and the point model projected into it."""
         found = self._looked(statistics).plausible
-        cells, rows = statistics.rewards.shape, statistics.transitions.shape
-        return Plausible(
-            found.reward_low.reshape(cells),
-            found.reward_high.reshape(cells),
-            found.move_low.reshape(rows),
-            found.move_high.reshape(rows),
-            found.rewards.reshape(cells),
-            found.moves.reshape(rows),
-        )
+        return by_cell(Plausible(*(getattr(found, part) for part in Plausible._fields)), statistics)
 
     def policies(self, statistics: Statistics) -> tuple[Policy, Policy]:
         """Return the optimistic policy of the set, and the greedy one of the point model."""

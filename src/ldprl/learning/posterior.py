@@ -9,7 +9,7 @@ import numpy as np
 
 from ldprl.errors import InputError
 from ldprl.learning.learner import CompiledLearner, by_cell
-from ldprl.shape import FloatArray, Policy, Shape
+from ldprl.shape import FloatArray
 from ldprl.statistics import Statistics
 
 
@@ -24,19 +24,6 @@ class Posterior(NamedTuple):
     shape: FloatArray
     rate: FloatArray
     dirichlet: FloatArray
-
-    def draw_policy(self, problem: Shape, rng: np.random.Generator) -> Policy:
-        """Draw a model and return its optimal policy (posterior sampling)."""
-        from ldprl.kernels.arrays import draft_for
-        from ldprl.learning.planners.calling import stream_of
-        from ldprl.learning.planners.posterior import draw, sampler_for
-
-        sampler, draft = sampler_for(problem), draft_for(problem, 1)
-        for room, part in zip(sampler.posterior, self, strict=True):
-            room[...] = np.reshape(part, room.shape)
-        draw(sampler, stream_of(rng), draft)
-        policy: Policy = draft.policies[0].reshape(problem.horizon, problem.states)
-        return policy
 
 
 class PosteriorLearner(CompiledLearner):

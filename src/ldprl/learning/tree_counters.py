@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,29 +49,6 @@ class TreeCounters:
         self.levels = self.episodes.bit_length()
         self.scale = self.levels * l1_sensitivity(self.layout) / self.epsilon
 
-    def release(self, statistics: Statistics, rng: np.random.Generator) -> Statistics:
-        """Return the sums with the tree's noise, and without the blocks that are not protected."""
-        noise = np.zeros(self.layout.length)
-        for level, index in nodes(self.announced(statistics)):
-            noise += self.node_noise(level, index, rng)
-        rewards, visits, transitions, _ = self.layout.blocks(noise)
-        return replace(
-            statistics,
-            rewards=statistics.rewards + rewards,
-            visits=statistics.visits + visits,
-            transitions=statistics.transitions + transitions,
-            squares=None,
-            arrivals=None,
-        )
-
-    def node_noise(self, level: int, index: int, rng: np.random.Generator) -> FloatArray:
-        """Return the noise of users ``index``·2^``level`` and the 2^``level`` − 1 after them."""
-        from ldprl.learning.planners.pucb import add_node_noise
-
-        drawn = np.zeros(self.layout.length)
-        add_node_noise(self.noise(rng), level, index, len(drawn), drawn)
-        return drawn
-
     def noise(self, rng: np.random.Generator) -> Any:
         """Return the noise of all nodes for compiled code: a function of the *seed* of ``rng``."""
         from ldprl.learning.planners.pucb import TreeNoise
@@ -84,36 +60,16 @@ class TreeCounters:
         return TreeNoise(own.generate_state(4, np.uint64), self.scale, np.zeros(4, dtype=np.uint64))
 
     def error_numbers(self, failure: float) -> FloatArray:
-        """Return (b, t) with t = ln(2·(counters + rows)·K/δ), for compiled code."""
+        """Return (b, t) with t = ln(2·(counters + rows)·K/δ), for compiled code.
+
+        m draws of Laplace noise are sub-gamma: with probability 1 − δ the sum of m draws is below
+        2b√(mt) + bt in every counter, and below 2b√(mSt) + bt in every row, at all times together.
+        """
         sums = self.layout.length + self.layout.shape.cells
         return np.array([self.scale, math.log(2 * sums * self.episodes / failure)])
-
-    def errors(self, statistics: Statistics, failure: float) -> tuple[float, float]:
-        """Return bounds for every counter and for every row of transitions, at all times together.
-
-        m draws of Laplace noise are sub-gamma: with t as in :meth:`error_numbers` their sum is
-        below 2b√(mt) + bt, and that of a row below 2b√(mSt) + bt.
-        """
-        states = self.layout.shape.states
-        draws = len(nodes(self.announced(statistics)))
-        if draws == 0:
-            return 0.0, 0.0
-        scale, t = self.error_numbers(failure)
-        cell, row = (2 * math.sqrt(draws * terms * t) + t for terms in (1, states))
-        return float(scale * cell), float(scale * row)
 
     def announced(self, statistics: Statistics) -> int:
         """Return the number of users, or refuse it if it is above the one announced."""
         if statistics.users > self.episodes:
             raise InputError("users", statistics.users, f"at most {self.episodes}, as announced")
         return statistics.users
-
-
-def nodes(users: int) -> list[tuple[int, int]]:
-    """Return the nodes (level, index), largest first, whose blocks make up the first ``users``."""
-    found, start = [], 0
-    for level in reversed(range(users.bit_length())):
-        if users >> level & 1:
-            found.append((level, start >> level))
-            start += 1 << level
-    return found

@@ -11,8 +11,9 @@ import pytest
 from scipy.special import logsumexp
 
 from ldprl import Laplace, NoPrivacy, Shape, SubsetSelection
+from ldprl.kernels.compiling import entry
 from ldprl.learning.planners import confidence
-from ldprl.learning.planners.confidence import boundary, growth_room, intervals, mixture_rates
+from ldprl.learning.planners.confidence import boundary, growth_room, mixture_rates, row_set
 from ldprl.mechanisms.rows import RowLaw
 from ldprl.shape import FloatArray
 from tests.statistical.checks import TYPE_I, at_most
@@ -40,6 +41,15 @@ def visit_bound(
     visits: float, reports: float, law: FloatArray, threshold: float, rates: FloatArray
 ) -> float:
     return float(_visit_bound(visits, reports, law, threshold, rates, growth_room()))
+
+
+@entry
+def intervals(
+    values: FloatArray, visits: FloatArray, reports: FloatArray, law: FloatArray,
+    threshold: float, rates: FloatArray, growth: FloatArray, low: FloatArray, high: FloatArray,
+) -> None:  # fmt: skip
+    for i in range(visits.size):
+        row_set(values[i], visits[i], reports[i], law, threshold, rates, growth, low[i], high[i])
 
 
 def sets(

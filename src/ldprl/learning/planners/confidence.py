@@ -207,16 +207,3 @@ def _side(
     variance += visited * max(extra, 0.0)
     reach = side[0] + max(side[1] * low, side[1] * high)
     return upper_boundary(variance, reach, law[_TAIL], log_threshold, rates, growth, start)
-
-
-@entry
-def intervals(
-    values: FloatArray, visits: FloatArray, reports: FloatArray, law: FloatArray,
-    log_threshold: float, rates: FloatArray, growth: FloatArray, low: FloatArray,
-    high: FloatArray,
-) -> None:  # fmt: skip
-    """Write :func:`row_set` of every row; ``values`` has shape (rows, parameters of a row)."""
-    for i in range(visits.size):
-        row_set(
-            values[i], visits[i], reports[i], law, log_threshold, rates, growth, low[i], high[i]
-        )

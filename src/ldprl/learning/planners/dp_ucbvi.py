@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
-from ldprl.kernels.compiling import entry, kernel, spliced
+from ldprl.kernels.compiling import kernel, spliced
 from ldprl.learning.dp_ucbvi import ProjectedCounts
 from ldprl.learning.planners.errors import DEPARTURES, REWARDS, TRANSITIONS, VISITS, error_of
 from ldprl.learning.planners.optimism import single_plan
@@ -171,9 +171,3 @@ def _find_unsure(sizes: Sizes, found: ProjectedCounts, iota: float, unsure: Floa
             second = (horizon**4 * error**2 + horizon**6) * states**4 * actions**2 * iota**4
             late = _LATE * (first + second / visits**2)
             unsure[place] = min(late, horizon * horizon)
-
-
-@entry
-def project_row(counts: FloatArray, slack: float, row: FloatArray) -> None:
-    """Call :func:`project` from Python."""
-    project(counts, slack, row)

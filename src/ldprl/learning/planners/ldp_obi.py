@@ -10,21 +10,8 @@ import numpy as np
 from ldprl.kernels.arrays import Draft, Sizes, Sums
 from ldprl.kernels.compiling import inlined
 from ldprl.kernels.generator import log_of
-from ldprl.learning.planners.errors import (
-    DEPARTURES,
-    REWARDS,
-    TRANSITIONS,
-    VISITS,
-    error_of,
-)
-from ldprl.learning.planners.optimism import (
-    BONUS,
-    INVERSE,
-    LAST,
-    NOW,
-    Optimist,
-    single_plan,
-)
+from ldprl.learning.planners.errors import DEPARTURES, REWARDS, TRANSITIONS, VISITS, error_of
+from ldprl.learning.planners.optimism import BONUS, INVERSE, LAST, NOW, Optimist, single_plan
 from ldprl.shape import Array, FloatArray
 
 COUNT, LOG, MOVE_COUNT, _ = range(4, 8)

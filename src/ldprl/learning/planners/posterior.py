@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
-from ldprl.kernels.compiling import entry, kernel, method, spliced
+from ldprl.kernels.compiling import kernel, method, spliced
 from ldprl.kernels.draws import gamma, normal
 from ldprl.kernels.values import UNCAPPED, PointModel
 from ldprl.learning.planners.optimism import single_plan, values_for
@@ -65,7 +65,7 @@ class PSRLPlanner(NamedTuple):
     def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
         """Write the policy of one draw."""
         learn(self, sums)
-        return _draw_plan(self.sampler, stream, draft)
+        return draw_plan(self.sampler, stream, draft)
 
 
 class LDPPSRLPlanner(NamedTuple):
@@ -90,7 +90,7 @@ class LDPPSRLPlanner(NamedTuple):
     def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
         """Write the policy of one draw."""
         learn(self, sums)
-        return _draw_plan(self.sampler, stream, draft)
+        return draw_plan(self.sampler, stream, draft)
 
 
 @kernel
@@ -101,7 +101,7 @@ def _add_counts(dirichlet: FloatArray, counts: FloatArray, prior: float) -> None
 
 
 @spliced
-def _draw_plan(sampler: Sampler, stream: Array, draft: Draft) -> bool:
+def draw_plan(sampler: Sampler, stream: Array, draft: Draft) -> bool:
     """Draw a model and write its optimal policy (posterior sampling)."""
     _draw_model(sampler.posterior, sampler.rewards, sampler.moves, stream)
     model = PointModel(sampler.sizes, sampler.rewards, sampler.moves)
@@ -124,9 +124,3 @@ def _draw_model(
         for target in range(moves.shape[1]):
             share = moves[cell, target] / total if total > 0 else 1 / moves.shape[1]
             moves[cell, target] = share
-
-
-@entry
-def draw(sampler: Sampler, stream: Array, draft: Draft) -> None:
-    """Write the policy of one draw from a posterior."""
-    _draw_plan(sampler, stream, draft)

@@ -7,14 +7,7 @@ from typing import NamedTuple
 
 from ldprl.kernels.arrays import Draft, Sizes, Sums
 from ldprl.learning.planners.errors import DEPARTURES, REWARDS, TRANSITIONS, VISITS, error_of
-from ldprl.learning.planners.optimism import (
-    BONUS,
-    INVERSE,
-    LAST,
-    NOW,
-    Optimist,
-    single_plan,
-)
+from ldprl.learning.planners.optimism import BONUS, INVERSE, LAST, NOW, Optimist, single_plan
 from ldprl.shape import Array, FloatArray
 
 

@@ -8,17 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ldprl.kernels.arrays import Draft, Sizes, Sums
-from ldprl.kernels.compiling import entry, kernel, method, spliced
+from ldprl.kernels.compiling import kernel, method, spliced
 from ldprl.kernels.draws import exponential
 from ldprl.kernels.generator import reseed, uniform
-from ldprl.learning.planners.optimism import (
-    BONUS,
-    INVERSE,
-    LAST,
-    NOW,
-    Optimist,
-    single_plan,
-)
+from ldprl.learning.planners.optimism import BONUS, INVERSE, LAST, NOW, Optimist, single_plan
 from ldprl.shape import Array, FloatArray
 
 plan_released = method("plan")
@@ -128,11 +121,3 @@ def _confidence(count: float, error: float, log_term: float) -> tuple[float, flo
     sampling = math.sqrt(2 * log_term / max(count - error, 1.0))
     ratio = error / count
     return count, sampling, 3 * ratio + 2 * ratio * ratio
-
-
-@entry
-def add_node_noise(
-    noise: TreeNoise, level: int, index: int, length: int, counters: FloatArray
-) -> None:
-    """Call :func:`add_node` from Python."""
-    add_node(noise, level, index, length, counters)

@@ -9,14 +9,7 @@ import numpy as np
 
 from ldprl.kernels.arrays import Draft, Sizes, Sums
 from ldprl.kernels.compiling import spliced
-from ldprl.learning.planners.optimism import (
-    BONUS,
-    INVERSE,
-    LAST,
-    NOW,
-    Optimist,
-    single_plan,
-)
+from ldprl.learning.planners.optimism import BONUS, INVERSE, LAST, NOW, Optimist, single_plan
 from ldprl.shape import Array, FloatArray
 
 
