@@ -126,22 +126,23 @@ def test_a_batch_of_users_whose_items_have_a_law(size: int, users: int) -> None:
 
 
 MANY = 200
-"""Items enough to be walked in blocks of 48."""
-WALKED = 1500.0
+"""Items enough to be walked in blocks of 20, after they are halved to 100, 60 and 40 or 20."""
+WALKED = 3000.0
 """Users enough to be walked through them, rather than drawn one by one."""
 
 
 def some_columns(tallies: Array) -> Array:
-    """Return the sums over each block and over part of one, and single items beside the edges."""
-    sums = [tallies[:, i : i + 48].sum(axis=1) for i in range(0, MANY, 48)]
-    single = [tallies[:, i] for i in (0, 47, 48, 100, MANY - 1)]
-    return np.stack([*sums, tallies[:, :20].sum(axis=1), *single], axis=1)
+    """Return sums over halves, blocks and part of one, and single items beside the edges."""
+    parts = [(0, 100), (100, 200), (100, 140), (0, 20), (40, 60), (180, 200), (0, 8)]
+    sums = [tallies[:, first:end].sum(axis=1) for first, end in parts]
+    single = [tallies[:, i] for i in (0, 19, 20, 99, 100, MANY - 1)]
+    return np.stack([*sums, *single], axis=1)
 
 
 def test_many_items_are_walked_in_blocks() -> None:
     """Two-sample χ² on cells and pairs, type-I error 1e-6; independent binomials are rejected."""
     oracle, repeats, rng = oracle_of(MANY, 12), 1_500, np.random.default_rng(0)
-    items = rng.multinomial(30, [0.3 if item in (47, 48) else 0.4 / 198 for item in range(MANY)])
+    items = rng.multinomial(30, [0.3 if item in (99, 100) else 0.4 / 198 for item in range(MANY)])
     keep, chance = float(oracle.keep), float(oracle.chance)
     batch = np.array([subset_tally(items, 12, keep, rng) for _ in range(repeats)])
     assert np.all(batch.sum(axis=1) == 30 * 12)
@@ -160,11 +161,11 @@ def test_users_whose_items_have_a_law_in_blocks() -> None:
     oracle, repeats, rng = oracle_of(MANY, 12, "4"), 1_500, np.random.default_rng(1)
     law = rng.dirichlet(np.full(MANY, 0.3))
     streams, room = rng.integers(0, 2**64, (2, 4), dtype=np.uint64), room_for(MANY, 12)
-    keep, groups = float(oracle.keep), 15
+    keep, groups = float(oracle.keep), 30
     batch, other = np.zeros((repeats, MANY)), np.zeros((repeats, MANY))
     single = np.zeros((repeats * groups, MANY))
     _law_tallies(law, WALKED, 12, keep, room, streams, batch)
-    _law_tallies(np.roll(law, -48), WALKED, 12, keep, room, streams, other)
+    _law_tallies(np.roll(law, -20), WALKED, 12, keep, room, streams, other)
     _law_tallies(law, WALKED / groups, 12, keep, room, streams, single)
     assert np.all(batch.sum(axis=1) == WALKED * 12)
     reference = some_columns(single.reshape(repeats, groups, MANY).sum(axis=1))

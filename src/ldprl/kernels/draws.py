@@ -13,6 +13,8 @@ from ldprl.kernels.compiling import inlined, kernel
 from ldprl.kernels.generator import log_of, uniform
 from ldprl.shape import Array
 
+_FEW_TRIALS = 30
+"""Up to here a draw for each trial takes less time than anything that starts with a logarithm."""
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -93,11 +95,16 @@ def poisson(mean: float, stream: Array) -> float:
 
 @kernel
 def binomial(trials: float, chance: float, stream: Array) -> float:
-    """Draw from Binomial(trials, chance): by search if few are expected, else BTRS."""
+    """Draw from Binomial(trials, chance): one by one, by search if few are expected, or by BTRS."""
     if trials <= 0 or chance <= 0:
         return 0.0
     if chance >= 1:
         return trials
+    if trials <= _FEW_TRIALS:
+        count = 0.0
+        for _ in range(int(trials)):
+            count += 1.0 if uniform(stream) < chance else 0.0
+        return count
     if chance > 0.5:
         return trials - _less_than_half(trials, 1 - chance, stream)
     return _less_than_half(trials, chance, stream)
@@ -107,11 +114,14 @@ def binomial(trials: float, chance: float, stream: Array) -> float:
 def _less_than_half(trials: float, p: float, stream: Array) -> float:
     mean = trials * p
     if mean < 10:
+        u = uniform(stream)
+        if u <= 1 - mean:
+            # P(0) is at least this: most often nothing more is needed where little is expected.
+            return 0.0
         odds = p / (1 - p)
         # Beyond this many lies a mass below 1e-25.
         most = min(trials, 100.0)
         left, count = math.exp(trials * math.log1p(-p)), 0.0
-        u = uniform(stream)
         while u > left and count < most:
             u -= left
             count += 1

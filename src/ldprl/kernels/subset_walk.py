@@ -1,7 +1,7 @@
 """Many users of subset selection walked through the items together.
 
-They go in classes by how many picks they have left. Many items are walked in blocks: first users
-are dealt their number of picks in a block, and within it classes are fewer.
+They go in classes by how many picks they have left. Many items are halved until they are blocks:
+users are dealt their number of picks in each half, and within a block classes are few.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from ldprl.kernels.generator import uniform
 from ldprl.kernels.hypergeometric import hypergeometric
 from ldprl.shape import Array, FloatArray
 
-_BLOCK = 48
-"""Items in a block, where there are more than four times as many: the fastest of 16 to 100 with 626
-and with 301 items. Fewer items take no longer in one block."""
-_NOTHING = 1e-20
+_BLOCK = 20
+"""Items in a block, where there are more than twice as many: the fastest of 8 to 48 with 101 and
+with 626 items, though 16 to 36 take hardly longer."""
+_NOTHING = 1e-17
 """Of a law's mass: less is lost in rounding."""
 
 
 @kernel
 def block_of(items: int) -> int:
     """Return how many items make a block: all of them where they are few."""
-    return _BLOCK if items > 4 * _BLOCK else items
+    return _BLOCK if items > 2 * _BLOCK else items
 
 
 @kernel
@@ -32,64 +32,89 @@ def walk(
 ) -> None:  # fmt: skip
     """Walk all users through the blocks of items, and write how many report each item.
 
-    ``wait[c]`` forced users have c picks left and their own item still to come: until it comes they
-    are alike. ``free[c]`` users pick from all items to come: those who are not forced, and those
-    whose own item has passed. In each block users are dealt their number of picks there; users
-    with the same number are alike within the block, except those whose own item is in it.
+    Of a range of blocks, ``wait[c]`` users have their own item and c picks in it, ``free[c]`` users
+    only the picks: users of a class are alike. The range is halved, and users are dealt how many
+    of their picks fall on each half, until it is one block.
     ``held`` is the number of forced users who hold each item (``known``), or the mass of the law
     of their items from each item to the end of its block.
     """
     items, block = tally.size, block_of(tally.size)
-    wait, free, here_wait, here_free, law = room[0], room[1], room[2], room[3], room[4]
+    law, owners, ends, depth = room[0], room[1], room[2], 0
     for c in range(size + 1):
-        wait[c] = 0
+        room[3, c] = 0
+        room[4, c] = 0
+    room[3, size - 1], room[4, size] = waiting, loose
+    ends[0] = -(-items // block)
+    first = 0
+    while depth >= 0:
+        last = int(ends[depth])
+        begin, end = first * block, min(last * block, items)
+        wait, free = room[3 + 2 * depth], room[4 + 2 * depth]
+        if last - first == 1:
+            _walk_block(
+                held[begin:end], known, min(end - begin, size), wait, free, owners,
+                tally[begin:end], chance, stream,
+            )  # fmt: skip
+            first, depth = last, depth - 1
+        else:
+            # The first half goes on top of the second one, which waits in the place of both.
+            half = (first + last) // 2
+            _halve(
+                held, begin, half * block, end, block, known, min(end - begin, size), wait, free,
+                room[5 + 2 * depth], room[6 + 2 * depth], law, chance, stream,
+            )  # fmt: skip
+            depth += 1
+            ends[depth] = half
+
+
+@kernel
+def _halve(
+    held: FloatArray, begin: int, half: int, end: int, block: int, known: bool, high: int,
+    wait: FloatArray, free: FloatArray, first_wait: FloatArray, first_free: FloatArray,
+    law: FloatArray, chance: Array, stream: Array,
+) -> None:  # fmt: skip
+    """Deal the picks of users to two halves: the second one's classes replace those of both."""
+    inside, items = half - begin, end - begin
+    wanted, hazard = _own_items(held, begin, half, end, block, known)
+    rest = 0.0
+    low, high = _window(wait, free, 0, high)
+    for c in range(low, high + 1):
+        rest += wait[c]
+    for c in range(min(high, inside) + 1):
+        first_wait[c] = 0
+        first_free[c] = 0
+    # From few picks to many: what is left for the second half falls on classes already seen.
+    for c in range(low, high + 1):
+        alone, apart = free[c], wait[c]
         free[c] = 0
-    wait[size - 1], free[size] = waiting, loose
-    low, high = size - 1, size
-    for first in range(0, items, block):
-        end = min(first + block, items)
-        inside, left = end - first, items - first
-        for picks in range(min(inside, size) + 1):
-            here_wait[picks] = 0
-            here_free[picks] = 0
-        wanted, hazard = _own_items(held, first, end, block, known)
-        rest = waiting
-        for c in range(low, high + 1):
-            alone, apart, own = free[c], wait[c], 0.0
-            free[c] = 0
-            wait[c] = 0
-            if apart > 0:
-                rest -= apart
-                if known:
-                    own = hypergeometric(apart, rest, wanted, stream)
-                    wanted -= own
-                else:
-                    own = binomial(apart, hazard, chance)
-                waiting -= own
-                _deal(apart - own, c, left - 1, inside, law, here_free, wait, stream)
-                _deal(own, c, left - 1, inside - 1, law, here_wait, free, stream)
-            _deal(alone, c, left, inside, law, here_free, free, stream)
-        low, high = _window(wait, free, max(low - inside, 0), high)
-        _walk_block(
-            held[first:end], known, min(inside, size), here_wait, here_free, room[5],
-            tally[first:end], chance, stream,
-        )  # fmt: skip
+        wait[c] = 0
+        if apart > 0:
+            rest -= apart
+            if known:
+                own = hypergeometric(apart, rest, wanted, stream)
+                wanted -= own
+            else:
+                own = binomial(apart, hazard, chance)
+            _deal(apart - own, c, items - 1, inside, law, first_free, wait, stream)
+            _deal(own, c, items - 1, inside - 1, law, first_wait, free, stream)
+        _deal(alone, c, items, inside, law, first_free, free, stream)
 
 
 @kernel
 def _own_items(
-    held: FloatArray, first: int, end: int, block: int, known: bool
+    held: FloatArray, begin: int, half: int, end: int, block: int, known: bool
 ) -> tuple[float, float]:
-    """Return how many forced users hold an item of the block, or P(it | no block before it)."""
+    """Return how many forced users hold an item of the first half, or P(it | either half)."""
+    first, second = 0.0, 0.0
     if known:
-        wanted = 0.0
-        for item in range(first, end):
-            wanted += held[item]
-        return wanted, 0.0
-    later = 0.0
-    for start in range(end, held.size, block):
-        later += held[start]
-    return 0.0, held[first] / (held[first] + later) if later > 0 else 1.0
+        for item in range(begin, half):
+            first += held[item]
+        return first, 0.0
+    for item in range(begin, half, block):
+        first += held[item]
+    for item in range(half, end, block):
+        second += held[item]
+    return 0.0, first / (first + second) if second > 0 else 1.0
 
 
 @kernel
@@ -104,12 +129,15 @@ def _deal(
     if users == 0:
         return
     outside = items - inside
-    k = max(picks - outside, 0)
-    least, total = k, 1.0
-    law[k] = 1.0
+    least, most = max(picks - outside, 0), min(picks, inside)
+    # The ratios of neighbours first: in a loop of their own they do not wait for each other.
+    for k in range(least, most):
+        law[k + 1] = ((inside - k) * (picks - k)) / ((k + 1) * (outside - picks + k + 1))
     # The law up to a factor, from its first value on; what is left out is below rounding.
-    while k < picks and k < inside:
-        share = law[k] * ((inside - k) * (picks - k)) / ((k + 1) * (outside - picks + k + 1))
+    k, share, total = least, 1.0, 1.0
+    law[least] = 1.0
+    while k < most:
+        share *= law[k + 1]
         if share < _NOTHING * total:
             break
         k += 1
@@ -117,6 +145,14 @@ def _deal(
         total += share
     for place in range(k - 1, least - 1, -1):
         law[place] += law[place + 1]
+    if users < k - least:
+        for _ in range(int(users)):
+            place, mass = least, uniform(stream) * law[least]
+            while place < k and mass < law[place + 1]:
+                place += 1
+            here[place] += 1
+            after[picks - place] += 1
+        return
     for place in range(least, k):
         drawn = binomial(users, 1 - law[place + 1] / law[place], stream)
         here[place] += drawn

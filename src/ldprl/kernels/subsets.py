@@ -17,9 +17,9 @@ from ldprl.kernels.generator import uniform
 from ldprl.kernels.subset_walk import block_of, walk
 from ldprl.shape import Array, FloatArray, IntArray
 
-_PICKS_A_CLASS = 12.0
-"""An item and a class take about as long in the walk as this many picks of single users; half of
-it where items come in blocks. Measured with 51 to 626 items: 9 to 16."""
+_SINGLE = 28.0
+"""Users are walked together if they are more than this many times items/√size: both ways take as
+long there. Measured with 51 to 626 items, an eighth of them in a report: 24 to 32."""
 
 
 @kernel
@@ -32,15 +32,12 @@ def tally_of_law(
     The law need not sum to 1; it is used up. ``chance`` draws the items that users hold,
     ``stream`` what they report. ``room`` is that of :func:`room_for`.
     """
-    items, block = tally.size, block_of(tally.size)
-    classes = min(12 * math.sqrt(size * (1 - size / items)) + 2, size + 1.0)
-    if block < items:
-        classes /= 2
-    if users * size <= _PICKS_A_CLASS * items * classes:
+    items = tally.size
+    if users * math.sqrt(size) <= _SINGLE * items:
         _sum_from_the_end(law, items)
         _one_by_one(law, users, size, keep, room[0], tally, chance, stream)
         return
-    _sum_from_the_end(law, block)
+    _sum_from_the_end(law, block_of(items))
     forced = _forced(size, keep, items)
     loose = binomial(users, 1 - forced, stream)
     walk(law, users - loose, loose, False, size, room, tally, chance, stream)
@@ -63,7 +60,8 @@ def tally_of_items(
 
 def room_for(items: int, size: int) -> FloatArray:
     """Return room to tally reports of up to ``size`` of ``items`` items."""
-    return np.zeros((6, max(items, size + 1)))
+    halvings = math.ceil(math.log2(items))
+    return np.zeros((5 + 2 * halvings, max(items, size + 1)))
 
 
 @kernel

@@ -39,7 +39,7 @@ class LDPTS(CompiledLearner):
     mechanism
         The randomizer that made the reports.
     draws
-        How many draws a plan spreads the users over.
+        The most models that a plan draws.
     structure
         What is publicly known.
     """
@@ -73,7 +73,7 @@ class LDPTS(CompiledLearner):
         from ldprl.kernels.generator import LANES
         from ldprl.learning.planners.asker import asker_for
         from ldprl.learning.planners.known import known_arrays
-        from ldprl.learning.planners.ldp_ts import LDPTSPlanner
+        from ldprl.learning.planners.ldp_ts import MOST_POLICIES, LDPTSPlanner
         from ldprl.learning.planners.optimism import values_for
 
         shape = statistics.shape
@@ -81,10 +81,11 @@ class LDPTS(CompiledLearner):
         sizes, places = sizes_of(shape), shape.horizon * shape.states
         rows = (sizes.leading, sizes.states)
         # Normal draws come in pairs from two halves of whole lanes.
-        normals = -(-self.draws * (sizes.cells + sizes.leading * sizes.states) // (2 * LANES))
+        normals = -(-(sizes.cells + sizes.leading * sizes.states) // (2 * LANES))
         normals *= 2 * LANES
         return LDPTSPlanner(
             sizes=sizes,
+            draws=self.draws,
             fixed=fixed,
             possible=possible,
             reward_law=self._laws.rewards.numbers(),
@@ -97,8 +98,8 @@ class LDPTS(CompiledLearner):
             moves=np.zeros(rows),
             values=values_for(shape),
             greedy=np.zeros(places, dtype=np.int64),
-            drawn=np.zeros((self.draws, places), dtype=np.int64),
-            counts=np.zeros(self.draws, dtype=np.int64),
+            drawn=np.zeros((MOST_POLICIES, places), dtype=np.int64),
+            counts=np.zeros(MOST_POLICIES, dtype=np.int64),
             asker=asker_for(self.mechanism),
             lanes=np.zeros((4, LANES), dtype=np.uint64),
             words=np.zeros(normals, dtype=np.uint64),
@@ -106,11 +107,12 @@ class LDPTS(CompiledLearner):
         )
 
     def room(self, statistics: Statistics) -> Any:
-        """Return room for the policy of every draw, and the greedy one, with their questions."""
+        """Return room for the policies of the draws, and the greedy one with its questions."""
         from ldprl.kernels.arrays import draft_for
+        from ldprl.learning.planners.ldp_ts import MOST_POLICIES
         from ldprl.learning.planners.questions import MOST_QUESTIONS
 
-        most = (self.draws + 1) * (MOST_QUESTIONS + 1)
+        most = MOST_POLICIES + MOST_QUESTIONS + 1
         return draft_for(statistics.shape, most, self.mechanism.answers)
 
     def _questions(self) -> list[Any]:

@@ -121,7 +121,9 @@ class LDPEVIPlanner(NamedTuple):
             else:
                 value_questions(asker, reports, move_reports, policy)
             then = greedy if self.turning else policy
-            hand_out(asker, reports, move_reports, policy, then, found.moves, part, stream, draft)
+            hand_out(
+                asker, reports, move_reports, policy, then, found.moves, part, True, stream, draft
+            )
             if left <= 0:
                 break
         if self.guarded:

@@ -18,15 +18,24 @@ from ldprl.learning.planners.questions import hand_out
 from ldprl.learning.planners.worth import exploring_share, value_questions
 from ldprl.shape import Array, BoolArray, FloatArray, IntArray
 
-_WIDE = 2.0
-"""The first draw of a plan scatters by twice the belief's standard deviation, the others by one. On
-a bandit with means 0.5 and 0.4 (ε = 1, 10⁶ users, seeds from 1000 on) 1 run in 200 stays with the
-wrong arm if none is wide, and none if one is."""
+_WIDE = 0.5
+"""The first draw of a plan scatters by √(½·ln users) times the belief's standard deviation, or by 2
+if that is less; the others by one. So an action that had bad luck is tried again, sooner or later.
+With 0, ½ and 1 in place of ½ (seeds from 5000 on, 1,000 runs each): 2×2×2 at ε = 0.5 (20 draws,
+10⁸ users) has mean regret 6,200, 6,000 and 7,500, and 2, 0 and 0 runs stay with a wrong policy; the
+bandits with means 0.9, 0.7 and 0.5, 0.4 (ε = 1, 10⁶ users) have 107, 126, 189 and 207, 239, 348."""
 _WIDE_SHARE = 0.2
 """The policy of the wide draw alone gets this share of the users who might explore: it is there
 for what the others overlook. Chosen on 2×2×2 (20 draws from seed 1000 on, 200 runs of 10⁸ users;
 ε = 0.2, 2, 20) and the bandits (ε = 1, 300 runs of 10⁶): mean regret 26,000, 950, 21, 101 and 209;
 with 1 in its place 32,000, 1,300, 27, 157 and 275. No run of either is stuck."""
+MOST_POLICIES = 4
+"""How many policies other than the greedy one a plan hands out, the wide draw's among them: each
+costs the service an assignment, and the simulation a tally of its answers. Models are drawn until
+so many policies differ. Mean regret in thousands (ε = 2, draws from seed 1010 on, ± a standard
+error), with one question for each policy, and with 16 policies that share five questions each:
+10×3×5, 10⁸ users, 12 draws: 59 ± 14 and 64 ± 16; 25×4×10, 10⁷ users, 5 draws: 691 ± 140 and
+873 ± 300."""
 _PRIOR_PRECISION = 4.0
 """1/variance: a mean reward or a probability is 1/2 ± 1/2 before anything is known."""
 
@@ -34,12 +43,14 @@ _PRIOR_PRECISION = 4.0
 class LDPTSPlanner(NamedTuple):
     """LDP-TS: the laws of the noise, and room to plan in.
 
-    ``widest`` is the largest spread in a row of transitions. ``drawn`` has the policy of each draw
-    and ``counts`` how many draws led to it. ``lanes``, ``words`` and ``normals`` make the normal
-    draws of a whole plan at once. ``fixed`` and ``possible`` are as in LDP-EVI's planner.
+    ``draws`` is the most models of a plan, ``widest`` the largest spread in a row of transitions.
+    ``drawn`` has the policies that differ and ``counts`` how many draws led to each. ``lanes``,
+    ``words`` and ``normals`` make the normal draws of a model at once. ``fixed`` and ``possible``
+    are as in LDP-EVI's planner.
     """
 
     sizes: Sizes
+    draws: int
     fixed: FloatArray
     possible: BoolArray
     reward_law: FloatArray
@@ -62,10 +73,10 @@ class LDPTSPlanner(NamedTuple):
         believe(self, sums)
 
     def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
-        """Write the policies of the draws, each with the questions that promise most.
+        """Write the policies of the draws, each with a question, drawn by what it promises.
 
         Draws that agree on the policy are one; what the limit on exploring leaves over plays the
-        best policy of the mean model.
+        best policy of the mean model and shares the questions that promise most.
         """
         belief, sizes, asker = self.belief, self.sizes, self.asker
         greedy, drawn, counts, values = self.greedy, self.drawn, self.counts, self.values
@@ -74,33 +85,33 @@ class LDPTSPlanner(NamedTuple):
         mean = PointModel(sizes, belief.rewards, belief.moves)
         backward(mean, sizes, values, greedy, FREE, UNCAPPED)
         start_of(sums.arrivals, asker.start)
-        draw_normals(self.lanes, self.words, self.normals, stream)
-        draw_policies(
-            sizes, belief, self.possible, self.normals, self.rewards, self.moves, values, drawn,
-            counts,
+        made = draw_policies(
+            sizes, belief, self.possible, self.lanes, self.words, self.normals, self.rewards,
+            self.moves, values, greedy, sums.users[0], self.draws, drawn, counts, stream,
         )  # fmt: skip
         draft.used[0] = 0
-        draws, left = counts.size, 1.0
+        last, left = counts.size, 1.0
         # The greedy policy comes last, with all the users that are left.
-        for i in range(draws + 1):
-            if i < draws and (counts[i] == 0 or _same(drawn[i], greedy)):
+        for i in range(last + 1):
+            if i < last and (counts[i] == 0 or _same(drawn[i], greedy)):
                 continue
             if left <= 0:
                 break
-            policy = greedy if i == draws else drawn[i]
+            policy = greedy if i == last else drawn[i]
             visit_shares(sizes, policy, asker.start, belief.moves, asker.shares)
             find_needs(sizes, belief.reward_spread, self.widest, policy, asker.shares, asker.needs)
             part = left
-            if i < draws:
+            if i < last:
                 part = exploring_share(asker, reports, move_reports, sums.users[0], policy, greedy)
                 if i == 0 and counts[0] == 1:
                     part *= _WIDE_SHARE
-                part = min(part, counts[i] / draws)
+                part = min(part, counts[i] / made)
             left -= part
             value_questions(asker, reports, move_reports, policy)
             hand_out(
-                asker, reports, move_reports, policy, greedy, belief.moves, part, stream, draft
-            )
+                asker, reports, move_reports, policy, greedy, belief.moves, part, i == last,
+                stream, draft,
+            )  # fmt: skip
         return True
 
 
@@ -198,47 +209,62 @@ def to_distribution(row: FloatArray) -> None:
 
 
 @kernel
-def draw_normals(lanes: Array, words: Array, normals: FloatArray, stream: Array) -> None:
-    """Fill ``normals`` with standard normal draws, from lanes that are seeded by the stream."""
+def draw_policies(
+    sizes: Sizes, belief: Belief, possible: BoolArray, lanes: Array, words: Array,
+    normals: FloatArray, rewards: FloatArray, moves: FloatArray, values: FloatArray,
+    greedy: IntArray, users: int, draws: int, drawn: IntArray, counts: IntArray, stream: Array,
+) -> int:  # fmt: skip
+    """Draw models around the means and find their policies; return how many were drawn.
+
+    There are ``draws`` of them, or fewer once the room in ``drawn`` is full. The first place is the
+    wide draw's; the others are for policies that differ from it, from each other and from
+    ``greedy``. ``counts`` is how many draws led to each.
+    """
     for word in range(4):
         for lane in range(LANES):
             lanes[word, lane] = next_word(stream)
-    fill_words(lanes, words)
-    fill_normal(words, normals)
+    for i in range(counts.size):
+        counts[i] = 0
+    wide, found = max(math.sqrt(_WIDE * math.log(users + 1.0)), 2.0), 0
+    for made in range(draws):
+        fill_words(lanes, words)
+        fill_normal(words, normals)
+        _draw_model(sizes, belief, possible, wide if made == 0 else 1.0, normals, rewards, moves)
+        backward(PointModel(sizes, rewards, moves), sizes, values, drawn[found], FREE, UNCAPPED)
+        place = 0
+        while place < found and not _same(drawn[place], drawn[found]):
+            place += 1
+        if place == found and (found == 0 or not _same(drawn[found], greedy)):
+            found += 1
+        if place < found:
+            counts[place] += 1
+        if found == counts.size:
+            return made + 1
+    return draws
 
 
 @kernel
-def draw_policies(
-    sizes: Sizes, belief: Belief, possible: BoolArray, normals: FloatArray, rewards: FloatArray,
-    moves: FloatArray, values: FloatArray, drawn: IntArray, counts: IntArray,
+def _draw_model(
+    sizes: Sizes, belief: Belief, possible: BoolArray, scale: float, normals: FloatArray,
+    rewards: FloatArray, moves: FloatArray,
 ) -> None:  # fmt: skip
-    """Draw models around the means and find their policies; equal policies are counted once."""
+    """Draw a model around the means, scattered by ``scale`` times the belief's spread."""
     means, spreads = belief.rewards, belief.reward_spread
     move_means, move_spreads = belief.moves, belief.move_spread
-    states, at = sizes.states, 0
-    for i in range(counts.size):
-        scale = _WIDE if i == 0 else 1.0
-        for cell in range(rewards.size):
-            lift = scale * spreads[cell] * normals[at]
-            # What is known may lie outside: an action that is not admissible.
-            known = spreads[cell] == 0
-            rewards[cell] = means[cell] if known else min(max(means[cell] + lift, 0.0), 1.0)
-            at += 1
-        for cell in range(moves.shape[0]):
-            row, mean, spread = moves[cell], move_means[cell], move_spreads[cell]
-            for s in range(states):
-                row[s] = mean[s] + scale * spread[s] * normals[at + s]
-            at += states
-            to_distribution(row)
-            if possible.shape[0] > 0:
-                forget_impossible(possible[cell], row)
-        backward(PointModel(sizes, rewards, moves), sizes, values, drawn[i], FREE, UNCAPPED)
-        counts[i] = 1
-        for j in range(i):
-            if counts[j] > 0 and _same(drawn[i], drawn[j]):
-                counts[j] += 1
-                counts[i] = 0
-                break
+    states, at = sizes.states, rewards.size
+    for cell in range(rewards.size):
+        lift = scale * spreads[cell] * normals[cell]
+        # What is known may lie outside: an action that is not admissible.
+        known = spreads[cell] == 0
+        rewards[cell] = means[cell] if known else min(max(means[cell] + lift, 0.0), 1.0)
+    for cell in range(moves.shape[0]):
+        row, mean, spread = moves[cell], move_means[cell], move_spreads[cell]
+        for s in range(states):
+            row[s] = mean[s] + scale * spread[s] * normals[at + s]
+        at += states
+        to_distribution(row)
+        if possible.shape[0] > 0:
+            forget_impossible(possible[cell], row)
 
 
 @kernel

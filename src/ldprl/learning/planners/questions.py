@@ -22,10 +22,12 @@ _LEAST_WEIGHT = 1e-3
 @kernel
 def hand_out(
     asker: Asker, reports: FloatArray, move_reports: FloatArray, policy: IntArray,
-    greedy: IntArray, transitions: FloatArray, part: float, stream: Array, draft: Draft,
+    greedy: IntArray, transitions: FloatArray, part: float, shared: bool, stream: Array,
+    draft: Draft,
 ) -> None:  # fmt: skip
     """Give ``part`` of the users to the best few candidates, in proportion to their worth.
 
+    They share the candidates, or all of them get one, drawn with that probability.
     Candidate q goes the way of ``policy`` to question q; those behind them go the greedy way. Both
     play ``policy`` at the asked step, and after it ``greedy``: what comes then need not cost
     anything. Without questions all play ``policy``.
@@ -40,6 +42,8 @@ def hand_out(
         return
     candidates = 2 * questions if worth[questions] >= 0 else questions
     _choose(worth, chosen, candidates, uniform(stream))
+    if not shared:
+        _keep_one(chosen, candidates, uniform(stream))
     for i in range(candidates):
         if chosen[i] < 0:
             continue
@@ -80,6 +84,19 @@ def _choose(worth: FloatArray, chosen: FloatArray, candidates: int, u: float) ->
             chosen[i] = (1 - _CURIOSITY) * (chosen[i] / total if total > 0 else 1 / few)
     odd = int(u * candidates)
     chosen[odd] = max(chosen[odd], 0.0) + _CURIOSITY
+
+
+@kernel
+def _keep_one(chosen: FloatArray, candidates: int, u: float) -> None:
+    """Keep one of the candidates that are chosen, with the probability of each."""
+    kept = -1
+    for i in range(candidates):
+        if chosen[i] >= 0:
+            if u >= 0:
+                kept = i
+            u -= chosen[i]
+            chosen[i] = -1
+    chosen[kept] = 1
 
 
 @kernel
