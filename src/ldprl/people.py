@@ -111,8 +111,11 @@ class People:
         self.regret = RegretRecorder(mdp, checkpoints(users))
         self.seconds = 0.0
 
-    def run(self, progress: Callable[[int], None] | None = None) -> None:
-        """Let everybody take part; ``progress`` hears how many have. An error ends it for all."""
+    def run(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Let everybody take part; ``progress`` gets how many have, and how many will.
+
+        An error ends it for all.
+        """
         queue: SimpleQueue[Outcome | BaseException] = SimpleQueue()
         turns = iter(range(self.users))
         threads = [
@@ -130,7 +133,7 @@ class People:
                 self._record(result)
                 self.seconds = time.perf_counter() - started
                 if progress is not None:
-                    progress(done)
+                    progress(done, self.users)
         finally:
             self._stopped.set()
             for thread in threads:

@@ -108,11 +108,11 @@ def test_a_crowd_lowers_what_cannot_be_beaten(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("--mdp random:2,2,2,1000 --crowd 10", "crowd = '10': expected --instance beside it"),
+        ("--mdp random:2,2,2,1000 --crowd 10", "crowd = 10: expected --instance beside it"),
         ("--mdp random:2,2,2,1000 --instance --crowd 0", "crowd = '0': expected"),
         ("--instance", "--mdp is missing: expected a world"),
         ("--states 2", "--actions is missing: expected a whole number, or a world by --mdp"),
-        ("--mdp random:2,2,2,1 --states 2", "states = '2': expected no sizes beside --mdp"),
+        ("--mdp random:2,2,2,1 --states 2", "states = 2: expected no sizes beside --mdp"),
         ("--mdp nothing.json --instance", "expected a readable JSON or .npz file"),
         ("--mdp random:200,60,40,1 --instance", "mdp = (200, 60, 40): expected"),
     ],

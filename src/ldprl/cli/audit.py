@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from ldprl.cli.completion import mechanism_names
+from ldprl.cli import options
 from ldprl.cli.names import private_mechanisms
-from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import ACTIONS, HORIZON, STATES, ConstantsName, Delta, Json
+from ldprl.cli.numbers import shape_from
 from ldprl.cli.show import show_json, show_line, show_table
 from ldprl.errors import InputError, probability
 
@@ -20,49 +19,42 @@ if TYPE_CHECKING:
 
 def audit(
     mechanism: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="What to attack; see `ldprl mechanisms`.",
-            autocompletion=mechanism_names,
-        ),
+        str | None, options.mechanism("What to attack; see `ldprl mechanisms`.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Attack every mechanism.")] = False,
-    states: Annotated[str, STATES] = "2",
-    actions: Annotated[str, ACTIONS] = "2",
-    horizon: Annotated[str, HORIZON] = "2",
-    epsilon: Annotated[
-        str, typer.Option(metavar="E", help="ε > 0 claimed for the whole trajectory.")
-    ] = "1",
-    delta: Delta = "0",
-    constants: ConstantsName = "sound",
+    states: Annotated[int, options.STATES] = 2,
+    actions: Annotated[int, options.ACTIONS] = 2,
+    horizon: Annotated[int, options.HORIZON] = 2,
+    epsilon: Annotated[float, options.real("E", "ε > 0 claimed for the whole trajectory.")] = 1,
+    delta: options.Delta = 0,
+    constants: options.ConstantsName = "sound",
     samples: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="Reports of each of two users to measure, after as many to plan."
+        int | None,
+        options.whole(
+            "N",
+            "Reports of each of two users to measure, after as many to plan."
             " \\[default: 1e5, fewer if they are long]",
+            at_most=10**8,
         ),
     ] = None,
     attack: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="likelihood, classifier, counters or floating-point. \\[default: the best]",
+        options.text(
+            "NAME", "likelihood, classifier, counters or floating-point. \\[default: the best]"
         ),
     ] = None,
     crowd: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N", help="Attack shuffled batches of --samples times N reports instead."
+        int | None,
+        options.whole(
+            "N", "Attack shuffled batches of --samples times N reports instead.", 1, 10**6
         ),
     ] = None,
     present: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="How many are really in a batch. \\[default: the crowd]"),
+        int | None,
+        options.whole("N", "How many are really in a batch. \\[default: the crowd]", 1, 10**6),
     ] = None,
-    seed: Annotated[str, typer.Option(metavar="I", help="The same seed, the same audit.")] = "0",
-    as_json: Json = False,
+    seed: Annotated[int, options.seed("The same seed, the same audit.")] = 0,
+    as_json: options.Json = False,
 ) -> None:
     """Attack a mechanism and say what that proves about its (ε, δ).
 
@@ -70,28 +62,16 @@ def audit(
     who knows both tells them apart. What it states holds with probability 1 − 10⁻⁶. The exit
     code is 1 if a claim is violated.
     """
-    from ldprl.shape import Shape
-
     if every == (mechanism is not None):
         raise InputError("mechanism", mechanism, "either a name or --all")
-    level = probability("delta", decimal("delta", delta), zero=True)
-    shape = Shape(
-        count("states", states, at_most=10**3),
-        count("actions", actions, at_most=10**3),
-        count("horizon", horizon, at_most=10**3),
-    )
+    probability("delta", delta, zero=True)
+    shape = shape_from({"states": states, "actions": actions, "horizon": horizon}, "a size")
     if crowd is not None or present is not None:
-        batches = samples or "1e5"
-        _audit_crowd(
-            mechanism, shape, decimal("epsilon", epsilon), crowd, present, batches, seed, as_json
-        )
+        _audit_crowd(mechanism, shape, epsilon, crowd, present, samples or 10**5, seed, as_json)
         return
-    target = decimal("epsilon", epsilon)
-    reports = None if samples is None else count("samples", samples, at_most=10**8)
-    origin = count("seed", seed, at_least=0, at_most=2**63)
     kind = cast("Constants", constants)
-    names = [mechanism] if mechanism is not None else private_mechanisms(constants, level)
-    found = [_audit(name, shape, target, level, kind, reports, origin, attack) for name in names]
+    names = [mechanism] if mechanism is not None else private_mechanisms(constants, delta)
+    found = [_audit(name, shape, epsilon, delta, kind, samples, seed, attack) for name in names]
     if as_json:
         show_json(found if every else found[0])
     else:
@@ -104,10 +84,10 @@ def _audit_crowd(
     name: str | None,
     shape: Shape,
     epsilon: float,
-    crowd: str | None,
-    present: str | None,
-    batches: str,
-    seed: str,
+    crowd: int | None,
+    present: int | None,
+    batches: int,
+    seed: int,
     as_json: bool,
 ) -> None:
     from dataclasses import asdict
@@ -117,19 +97,15 @@ def _audit_crowd(
 
     if name is None or crowd is None:
         raise InputError("crowd", crowd, "a crowd of one --mechanism")
-    stated = count("crowd", crowd, at_most=10**6)
-    result = audit_crowd(
-        build_mechanism(name, shape, epsilon, 0.0),
-        stated,
-        present=None if present is None else count("present", present, at_most=10**6),
-        batches=count("samples", batches, at_most=10**7),
-        seed=count("seed", seed, at_least=0, at_most=2**63),
-    )
+    if batches > 10**7:
+        raise InputError("samples", batches, "at most 1e7 with --crowd")
+    built = build_mechanism(name, shape, epsilon, 0.0)
+    result = audit_crowd(built, crowd, present=present, batches=batches, seed=seed)
     if as_json:
         show_json({"mechanism": name, **asdict(result)})
     else:
         show_line(
-            f"A crowd of {stated:,} promises δ ≤ {result.claimed_delta:.4g} at ε ="
+            f"A crowd of {crowd:,} promises δ ≤ {result.claimed_delta:.4g} at ε ="
             f" {result.epsilon:.3g}; {result.batches:,} batches of either victim prove"
             f" δ ≥ {result.empirical_delta_lower:.4g}: {result.verdict}."
         )
@@ -188,12 +164,9 @@ def _show(found: list[dict[str, Any]], shape: Shape, constants: str) -> None:
     show_table(title, heads, rows, right=heads[1:6])
     for row in found:
         show_line(f"{row['mechanism']}, attack {row['attack']}: {row['strength']}.")
+    least, most = (bound(row["samples"] for row in found) for bound in (min, max))
+    samples = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     show_line(
-        f"{_numbers(found)} reports of each user, confidence 1 − 10⁻⁶. δ is claimed, exact δ"
+        f"{samples} reports of each user, confidence 1 − 10⁻⁶. δ is claimed, exact δ"
         " computed; best is what the best threshold of a likelihood ratio can expect to prove."
     )
-
-
-def _numbers(found: list[dict[str, Any]]) -> str:
-    least, most = (bound(row["samples"] for row in found) for bound in (min, max))
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}"

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldprl.cli.options import Json
-from ldprl.cli.show import show_json
+from ldprl.cli import options
+from ldprl.cli.show import show_result
 
 if TYPE_CHECKING:
     from ldprl.service.backup import Content
 
 Database = Annotated[
-    str,
-    typer.Option(metavar="URL", envvar="LDPRL_DATABASE", help="sqlite:///PATH or postgresql://…."),
+    str, options.text("URL", "sqlite:///PATH or postgresql://….", envvar="LDPRL_DATABASE")
 ]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The backup.")]
 
 
-def backup(file: File, database: Database, as_json: Json = False) -> None:
+def backup(file: File, database: Database, as_json: options.Json = False) -> None:
     """Copy a service's database, as it is at one moment, while servers go on using it.
 
     The copy is one file, which **ldprl restore** takes for SQLite and PostgreSQL alike. A file that
@@ -31,7 +30,7 @@ def backup(file: File, database: Database, as_json: Json = False) -> None:
     _show("wrote", file, back_up(database, file), as_json)
 
 
-def restore(file: File, database: Database, as_json: Json = False) -> None:
+def restore(file: File, database: Database, as_json: options.Json = False) -> None:
     """Copy a backup into a new database; one that exists is not overwritten."""
     from ldprl.service.backup import restore as copy
 
@@ -39,16 +38,12 @@ def restore(file: File, database: Database, as_json: Json = False) -> None:
 
 
 def _show(done: str, file: Path, content: Content, as_json: bool) -> None:
-    if as_json:
-        deployment = content.deployment
-        show_json(
-            {
-                "file": str(file),
-                "deployment": deployment.name,
-                "digest": deployment.digest,
-                "version": content.version,
-                "reports": content.users,
-            }
-        )
-    else:
-        print(f"{done} {file}: {content}")
+    deployment = content.deployment
+    document = {
+        "file": str(file),
+        "deployment": deployment.name,
+        "digest": deployment.digest,
+        "version": content.version,
+        "reports": content.users,
+    }
+    show_result(as_json, document, f"{done} {file}: {content}")

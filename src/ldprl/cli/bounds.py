@@ -8,29 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from ldprl.cli import options
 from ldprl.cli.bounds_show import show_bounds
-from ldprl.cli.completion import mechanism_names
 from ldprl.cli.instance import (
     crowd_bounds_of,
     instance_bounds,
     show_crowd,
     show_instance,
 )
-from ldprl.cli.numbers import count, decimal, usual_delta, warn_of_delta
-from ldprl.cli.options import (
-    ACTIONS,
-    HORIZON,
-    STATES,
-    Alpha,
-    ConstantsName,
-    Episodes,
-    FailureProbability,
-    Json,
-)
+from ldprl.cli.numbers import shape_from, usual_delta, warn_of_delta
 from ldprl.cli.show import show_json
 from ldprl.errors import InputError, probability
 
 if TYPE_CHECKING:
+    from ldprl.mdp.tabular import TabularMDP
     from ldprl.mechanisms.mechanism import Constants
     from ldprl.shape import Shape
 
@@ -39,47 +30,38 @@ _GAP = 0.1
 
 
 def bounds(
-    episodes: Episodes,
-    epsilon: Annotated[str, typer.Option(metavar="E", help="ε > 0 of the whole trajectory.")],
-    states: Annotated[str | None, STATES] = None,
-    actions: Annotated[str | None, ACTIONS] = None,
-    horizon: Annotated[str | None, HORIZON] = None,
+    episodes: options.Episodes,
+    epsilon: Annotated[float, options.real("E", "ε > 0 of the whole trajectory.")],
+    states: Annotated[int | None, options.STATES] = None,
+    actions: Annotated[int | None, options.ACTIONS] = None,
+    horizon: Annotated[int | None, options.HORIZON] = None,
     mdp: Annotated[
         str | None,
-        typer.Option(
-            metavar="MDP", help="A world, FILE.json or as in 'regret', in place of the sizes."
-        ),
+        options.text("MDP", "A world, FILE.json or as in 'regret', in place of the sizes."),
     ] = None,
     instance: Annotated[
         bool,
         typer.Option("--instance", help="Also what no learner can beat in the world of --mdp."),
     ] = False,
     crowd: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="With --instance: also with reports shuffled in crowds of N, (ε, δ) then being"
+        int | None,
+        options.whole(
+            "N",
+            "With --instance: also with reports shuffled in crowds of N, (ε, δ) then being"
             " that of the crowd.",
         ),
     ] = None,
     delta: Annotated[
-        str | None,
-        typer.Option(
-            metavar="D", help="δ in (0, 1), for mechanisms that have one. \\[default: 1/(10·K)]"
-        ),
+        float | None,
+        options.real("D", "δ in (0, 1), for mechanisms that have one. \\[default: 1/(10·K)]"),
     ] = None,
     mechanism: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="This mechanism only. \\[default: all]",
-            autocompletion=mechanism_names,
-        ),
+        str | None, options.mechanism("This mechanism only. \\[default: all]")
     ] = None,
-    constants: ConstantsName = "sound",
-    failure_probability: FailureProbability = "0.1",
-    alpha: Alpha = "2",
-    as_json: Json = False,
+    constants: options.ConstantsName = "sound",
+    failure_probability: options.FailureProbability = 0.1,
+    alpha: options.Alpha = 2,
+    as_json: options.Json = False,
 ) -> None:
     """Compute regret bounds, upper and lower, and the paper's table 1.
 
@@ -95,18 +77,14 @@ def bounds(
         raise InputError("mdp", None, "a world: --instance is about one")
     if crowd is not None and not instance:
         raise InputError("crowd", crowd, "--instance beside it: the bounds are those of a world")
-    mixed = None if crowd is None else count("crowd", crowd)
     world = None if mdp is None else mdp_from(mdp)
-    users = count("episodes", episodes)
     problem = Problem(
-        _shape(sizes) if world is None else _no_sizes(sizes, world.shape),
-        users,
-        decimal("epsilon", epsilon),
-        usual_delta(users) if delta is None else decimal("delta", delta),
-        probability(
-            "failure_probability", decimal("failure_probability", failure_probability), zero=False
-        ),
-        decimal("alpha", alpha),
+        _shape(sizes, world),
+        episodes,
+        epsilon,
+        usual_delta(episodes) if delta is None else delta,
+        probability("failure_probability", failure_probability, zero=False),
+        alpha,
         cast("Constants", constants),
     )
     # The theorem is about reports on every step.
@@ -125,9 +103,9 @@ def bounds(
     warn_of_delta(problem.delta, problem.users)
     if instance and world is not None:
         found |= instance_bounds(world, problem.users, problem.epsilon)
-        if mixed is not None:
+        if crowd is not None:
             found["crowd"] = crowd_bounds_of(
-                world, mixed, problem.epsilon, problem.delta, problem.users, problem.failure
+                world, crowd, problem.epsilon, problem.delta, problem.users, problem.failure
             )
     if as_json:
         show_json(found)
@@ -135,27 +113,17 @@ def bounds(
     show_bounds(found)
     if instance:
         show_instance(found)
-    if mixed is not None:
+    if crowd is not None:
         show_crowd(found["crowd"])
 
 
-def _shape(sizes: dict[str, str | None]) -> Shape:
-    from ldprl.shape import Shape
-
-    read = []
-    for name, text in sizes.items():
-        if text is None:
-            raise InputError(name, None, "a whole number, or a world by --mdp in place of sizes")
-        read.append(count(name, text, at_most=10**5))
-    states, actions, horizon = read
-    return Shape(states, actions, horizon)
-
-
-def _no_sizes(sizes: dict[str, str | None], shape: Shape) -> Shape:
-    for name, text in sizes.items():
-        if text is not None:
-            raise InputError(name, text, "no sizes beside --mdp: the world has its own")
-    return shape
+def _shape(sizes: dict[str, int | None], world: TabularMDP | None) -> Shape:
+    if world is None:
+        return shape_from(sizes, "a whole number, or a world by --mdp in place of sizes", 10**5)
+    for name, size in sizes.items():
+        if size is not None:
+            raise InputError(name, size, "no sizes beside --mdp: the world has its own")
+    return world.shape
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def certify(
     """Say what policies are worth from their users' answers alone, whatever the model says.
 
     The intervals hold at all times at once with the deployment's confidence, however often one
-    looks, also if the world is not Markov, drifts, or users do otherwise than told.
+    looks, also if the world is not Markov, drifts, or users do otherwise than advised.
     """
     from ldprl.service.certificate import certify_export
 

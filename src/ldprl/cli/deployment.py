@@ -9,7 +9,7 @@ import typer
 
 from ldprl.cli.numbers import warn_of_unused
 from ldprl.cli.options import Json
-from ldprl.cli.show import show_json
+from ldprl.cli.show import show_result
 from ldprl.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,10 +83,8 @@ def init(file: File, as_json: Json = False) -> None:
         raise InputError("file", str(file), "a file that does not exist yet") from None
     except OSError as error:
         raise InputError("file", str(file), f"a file to write ({error.strerror})") from None
-    if as_json:
-        show_json({"deployment": str(file)})
-    else:
-        print(f"wrote {file}: edit it, then run ldprl deployment check {file}")
+    text = f"wrote {file}: edit it, then run ldprl deployment check {file}"
+    show_result(as_json, {"deployment": str(file)}, text)
 
 
 @deployment.command(epilog="Example: **ldprl deployment check clinic.toml**")
@@ -95,12 +93,9 @@ def check(file: File, as_json: Json = False) -> None:
     from ldprl.service.settings import read_deployment
 
     found = read_deployment(file)
-    certified = found.certificate is not None
-    warn_of_unused(found.learner, found.structure, certified=certified)
-    if as_json:
-        show_json({"digest": found.digest, "deployment": found.document})
-    else:
-        print(meaning(found))
+    warn_of_unused(found.learner, found.structure, certified=found.certificate is not None)
+    document = {"digest": found.digest, "deployment": found.document}
+    show_result(as_json, document, _meaning(found))
 
 
 @deployment.command(epilog="Example: **ldprl deployment digest clinic.toml**")
@@ -109,13 +104,10 @@ def digest(file: File, as_json: Json = False) -> None:
     from ldprl.service.settings import read_deployment
 
     found = read_deployment(file).digest
-    if as_json:
-        show_json({"digest": found})
-    else:
-        print(found)
+    show_result(as_json, {"digest": found}, found)
 
 
-def meaning(found: Deployment) -> str:
+def _meaning(found: Deployment) -> str:
     """Return a deployment in one line: sizes, privacy, learner, digest."""
     shape, guarantee = found.shape, found.built.guarantee
     delta = f" and δ = {guarantee.delta:g}" if guarantee.delta else ""

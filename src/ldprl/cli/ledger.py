@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldprl.cli.numbers import decimal
-from ldprl.cli.options import Json
+from ldprl.cli import options
 from ldprl.cli.show import show_json, show_line, show_table
 from ldprl.errors import InputError, positive, probability
 
@@ -23,36 +22,29 @@ if TYPE_CHECKING:
 def ledger(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The user's ledger.")],
     delta: Annotated[
-        str | None,
-        typer.Option(
-            metavar="D", help="Give ε at this δ. \\[default: the sum of the reports' own δ]"
-        ),
+        float | None,
+        options.real("D", "Give ε at this δ. \\[default: the sum of the reports' own δ]"),
     ] = None,
     budget: Annotated[
-        str | None,
-        typer.Option(metavar="E[,D]", help="Say what is left of this ε, and δ."),
+        str | None, options.text("E[,D]", "Say what is left of this ε, and δ.")
     ] = None,
     days: Annotated[
-        str | None, typer.Option(metavar="N", help="The budget is for any N days, 365 for a year.")
+        float | None, options.real("N", "The budget is for any N days, 365 for a year.", positive)
     ] = None,
     cost: Annotated[
         str | None,
-        typer.Option(
-            metavar="E[,D]", help="What the next report costs. \\[default: as the last one]"
-        ),
+        options.text("E[,D]", "What the next report costs. \\[default: as the last one]"),
     ] = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Show a user's reports, their total privacy cost, and what is left of a budget."""
     from ldprl.accounting.composition import Budget, spent_together
     from ldprl.client.ledger import Ledger
 
     if delta is not None:
-        probability("delta", decimal("delta", delta), zero=True)
-    if days is not None:
-        positive("days", decimal("days", days))
-        if budget is None:
-            raise InputError("days", days, "a --budget for these days too")
+        probability("delta", delta, zero=True)
+    if days is not None and budget is None:
+        raise InputError("days", days, "a --budget for these days too")
     whole, each = (None if text is None else Budget(*text.split(",", 1)) for text in (budget, cost))
     if not file.is_file():
         raise InputError("file", str(file), "a ledger that exists")
@@ -81,7 +73,7 @@ def ledger(
 
 
 def _left(
-    file: Path, entries: list[Entry], budget: Budget, days: str | None, cost: Budget | None
+    file: Path, entries: list[Entry], budget: Budget, days: float | None, cost: Budget | None
 ) -> Left:
     """Return what is left of the budget that the options name."""
     from ldprl.client.ledger import Ledger
@@ -91,7 +83,7 @@ def _left(
     if cost is None and not entries:
         raise InputError("cost", None, "what a report costs: this ledger has none to go by")
     asked = entries[-1].cost if cost is None else cost
-    given = budget if days is None else RollingBudget(budget, decimal("days", days))
+    given = budget if days is None else RollingBudget(budget, days)
     guarantee = Guarantee(float(asked.epsilon), float(asked.delta))
     # Any deployment will do: a budget is for all of them together.
     return Ledger(file, given).left("any", guarantee)

@@ -1,4 +1,4 @@
-"""Options that are numbers: read here, so that an error names option and value; and warnings."""
+"""Numbers on the command line: reading them, sizes of problems, warnings."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 from ldprl.errors import InputError
 
 if TYPE_CHECKING:
+    from ldprl.shape import Shape
     from ldprl.structure import Structure
 
 _LEAST_DELTA = 1e-9
 """The least δ for which bounded noise is built; Gaussian noise goes further down."""
 
 
-def count(field: str, text: str, at_least: int = 1, at_most: int = 10**12) -> int:
-    """Read a whole number in a range, in digits or as 1e8.
-
-    Beyond 10¹² users the summed noise of a small ε no longer fits into 64 bits.
-    """
+def count(field: str, text: str, at_least: int, at_most: int) -> int:
+    """Read a whole number in a range, in digits or as 1e8."""
     from ldprl.mdp.specification import count as whole
 
     number = whole(field, text)
@@ -33,6 +31,21 @@ def decimal(field: str, text: str) -> float:
         return float(text)
     except ValueError:
         raise InputError(field, text, "a number") from None
+
+
+def shape_from(sizes: dict[str, int | None], expected: str, at_most: int = 10**3) -> Shape:
+    """Return the shape of given states, actions and horizon; refuse missing and large ones."""
+    from ldprl.shape import Shape
+
+    given = []
+    for name, size in sizes.items():
+        if size is None:
+            raise InputError(name, None, expected)
+        if size > at_most:
+            raise InputError(name, size, f"a whole number from 1 to {at_most:,}")
+        given.append(size)
+    states, actions, horizon = given
+    return Shape(states, actions, horizon)
 
 
 def usual_delta(users: int) -> float:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
-
-from ldprl.cli.completion import mechanism_names
+from ldprl.cli import options
 from ldprl.cli.names import private_mechanisms
-from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import ACTIONS, HORIZON, STATES, ConstantsName, Delta, Json
-from ldprl.cli.pictures import check_picture
+from ldprl.cli.numbers import shape_from
 from ldprl.cli.show import show_json, show_table
+from ldprl.errors import InputError, positive, probability
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.mechanism import Constants
@@ -22,46 +19,35 @@ _SHARES = (0.25, 0.5, 0.75, 1.0, 1.25)
 
 def profile(
     epsilon: Annotated[
-        str, typer.Option(metavar="E", help="ε > 0 that every mechanism is built for.")
+        float, options.real("E", "ε > 0 that every mechanism is built for.", positive)
     ],
-    states: Annotated[str, STATES] = "2",
-    actions: Annotated[str, ACTIONS] = "2",
-    horizon: Annotated[str, HORIZON] = "2",
+    states: Annotated[int, options.STATES] = 2,
+    actions: Annotated[int, options.ACTIONS] = 2,
+    horizon: Annotated[int, options.HORIZON] = 2,
     mechanism: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="This mechanism alone, by name or module:Class. \\[default: every one]",
-            autocompletion=mechanism_names,
-        ),
+        options.mechanism("This mechanism alone, by name or module:Class. \\[default: every one]"),
     ] = None,
-    delta: Delta = "0",
-    constants: ConstantsName = "sound",
+    delta: options.Delta = 0,
+    constants: options.ConstantsName = "sound",
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw the curves into FILE.png, .svg or .pdf."),
+        Path | None, options.picture("Draw the curves into FILE.png, .svg or .pdf.")
     ] = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Compute the exact privacy of mechanisms as built: δ at each ε.
 
     Each δ is proven not to be too small; the gap says by how much it can be too large.
     """
-    from ldprl.errors import InputError, positive, probability
     from ldprl.mechanisms.catalogue import build_mechanism
-    from ldprl.shape import Shape
 
-    check_picture("out", out)
-    target = positive("epsilon", decimal("epsilon", epsilon))
-    chance = probability("delta", decimal("delta", delta), zero=True)
-    shape = Shape(
-        count("states", states, at_most=10**5),
-        count("actions", actions, at_most=10**5),
-        count("horizon", horizon, at_most=10**3),
-    )
+    probability("delta", delta, zero=True)
+    shape = shape_from({"states": states, "actions": actions, "horizon": horizon}, "a size", 10**5)
+    if horizon > 10**3:
+        raise InputError("horizon", horizon, "a whole number from 1 to 1000")
     kind = cast("Constants", constants)
-    names = private_mechanisms(constants, chance) if mechanism is None else [mechanism]
-    built = {name: build_mechanism(name, shape, target, chance, constants=kind) for name in names}
+    names = private_mechanisms(constants, delta) if mechanism is None else [mechanism]
+    built = {name: build_mechanism(name, shape, epsilon, delta, constants=kind) for name in names}
     for name, one in built.items():
         if not one.private:
             raise InputError("mechanism", name, "a private mechanism: this one claims nothing")
@@ -70,8 +56,8 @@ def profile(
         from ldprl.figures.profile_plot import plot_profiles
 
         sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
-        plot_profiles(profiles, target, f"{constants} constants, {sizes}").savefig(out, dpi=160)
-    points = [share * target for share in _SHARES]
+        plot_profiles(profiles, epsilon, f"{constants} constants, {sizes}").savefig(out, dpi=160)
+    points = [share * epsilon for share in _SHARES]
     deltas = {name: [one.delta(point) for point in points] for name, one in profiles.items()}
     gaps = {name: [one.gap(point) for point in points] for name, one in profiles.items()}
     if as_json:

@@ -14,6 +14,7 @@ import typer
 from ldprl.simulation.schedule import Schedule, plans_until
 
 _BETWEEN_UPDATES = 0.1
+"""Seconds from one change of a bar to the next: a change costs more than many a plan."""
 _FIRST_LINE = 1.0
 """Seconds after which a log gets its first line of progress."""
 _LINE_FACTOR = 1.25
@@ -31,29 +32,16 @@ def progress_bar(
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeRemaining
-
     points, plans = plans_until(schedule, episodes)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemaining())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=runs * plans[-1])
-        shown = 0.0
-
-        def update(run: int, users: int) -> None:
-            nonlocal shown
-            now = time.monotonic()
-            if now - shown >= _BETWEEN_UPDATES:
-                shown = now
-                done = run * plans[-1] + float(np.interp(users, points, plans))
-                bar.update(task, completed=done, description=f"run {run + 1} of {runs}")
-
-        yield update
+    total = round(runs * plans[-1])
+    with counted_bar(f"plans of {runs} run{'s' * (runs > 1)}", total) as show:
+        yield lambda run, users: show(
+            round(run * plans[-1] + float(np.interp(users, points, plans))), total
+        )
 
 
 @contextmanager
-def counted_bar(things: str) -> Iterator[Callable[[int, int], None]]:
+def counted_bar(things: str, total: int | None = None) -> Iterator[Callable[[int, int], None]]:
     """Show on stderr how many ``things`` are done and how long the others will take.
 
     A terminal gets a bar. A file gets a line when work that takes longer than a moment has begun,
@@ -68,8 +56,16 @@ def counted_bar(things: str) -> Iterator[Callable[[int, int], None]]:
 
     columns = (TextColumn(things), BarColumn(), MofNCompleteColumn(), TimeRemaining())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        task = bar.add_task("", total=total)
+        shown = 0.0
+
+        def update(done: int, total: int) -> None:
+            nonlocal shown
+            if (now := time.monotonic()) - shown >= _BETWEEN_UPDATES:
+                shown = now
+                bar.update(task, completed=done, total=total)
+
+        yield update
 
 
 class Lines:
@@ -100,7 +96,7 @@ class Lines:
         print(text, file=sys.stderr, flush=True)
 
 
-def tell_status(text: str) -> None:
+def show_status(text: str) -> None:
     """Show on stderr what a long step does, if that is a terminal."""
     if sys.stderr.isatty():
         print(f"{text} …", file=sys.stderr)

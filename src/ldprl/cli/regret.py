@@ -6,12 +6,8 @@ import math
 import time
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
-
-from ldprl.cli.completion import learner_names, mechanism_names
-from ldprl.cli.numbers import count, decimal, warn_of_delta, warn_of_unused
-from ldprl.cli.options import Alpha, ConstantsName, Delta, Episodes, Epsilon, FailureProbability
-from ldprl.cli.options import Json as JsonFlag
+from ldprl.cli import options
+from ldprl.cli.numbers import warn_of_delta, warn_of_unused
 from ldprl.cli.show import number, show_json, show_line, show_table
 from ldprl.cli.until_certified import show_until_certified
 
@@ -19,81 +15,71 @@ if TYPE_CHECKING:
     from ldprl.mechanisms.mechanism import Constants, Mechanism
     from ldprl.simulation.engine import Simulation
     from ldprl.simulation.learnt import Learnt
-    from ldprl.simulation.schedule import Schedule
 
 
 def regret(
     mdp: Annotated[
         str,
-        typer.Option(
-            metavar="WORLD",
-            help="FILE.json, FILE.npz, random:S,A,H,SEED, riverswim:S,H, grid:ROWS,COLUMNS,H, "
+        options.text(
+            "WORLD",
+            "FILE.json, FILE.npz, random:S,A,H,SEED, riverswim:S,H, grid:ROWS,COLUMNS,H, "
             "hard-tree:S,A,H,K,EPSILON or gym:ENV,H.",
         ),
     ],
-    episodes: Episodes,
+    episodes: options.Episodes,
     learner: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The learner; see `ldprl learners`. "
-            "\\[default: the recommended one for this number of states]",
-            autocompletion=learner_names,
+        options.learner(
+            "The learner; see `ldprl learners`. "
+            "\\[default: the recommended one for this number of states]"
         ),
     ] = None,
     mechanism: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="How users privatize; see `ldprl mechanisms`. "
-            "\\[default: the learner's usual one]",
-            autocompletion=mechanism_names,
+        options.mechanism(
+            "How users privatize; see `ldprl mechanisms`. \\[default: the learner's usual one]"
         ),
     ] = None,
-    constants: ConstantsName = "sound",
-    epsilon: Epsilon = None,
-    delta: Delta = "0",
-    failure_probability: FailureProbability = "0.1",
-    alpha: Alpha = "2",
-    runs: Annotated[str, typer.Option(metavar="N", help="Independent runs.")] = "1",
-    seed: Annotated[str, typer.Option(metavar="I", help="The same seed, the same result.")] = "0",
+    constants: options.ConstantsName = "sound",
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = 0,
+    failure_probability: options.FailureProbability = 0.1,
+    alpha: options.Alpha = 2,
+    runs: Annotated[int, options.whole("N", "Independent runs.", at_most=10**6)] = 1,
+    seed: options.Seed = 0,
     replan: Annotated[
         str,
-        typer.Option(
-            metavar="each|growth:G",
-            help="Plan again after each user, or when their number has grown by the factor 1 + G.",
+        options.text(
+            "each|growth:G",
+            "Plan again after each user, or when their number has grown by the factor 1 + G.",
         ),
     ] = "growth:0.01",
     crowd: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="Plan again after no fewer users: a relay mixes them."),
+        int | None, options.whole("N", "Plan again after no fewer users: a relay mixes them.")
     ] = None,
     central_delta: Annotated[
-        str, typer.Option(metavar="D", help="With --crowd: δ at which central ε is computed.")
-    ] = "1e-8",
+        float, options.real("D", "With --crowd: δ at which central ε is computed.")
+    ] = 1e-8,
     structure: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="JSON of what is publicly known: admissible actions, successors, rewards, groups, "
+        options.text(
+            "FILE",
+            "JSON of what is publicly known: admissible actions, successors, rewards, groups, "
             "an incumbent.",
         ),
     ] = None,
     memory: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N", help="Plan from the latest N users only, as in a changing world."
-        ),
+        int | None, options.whole("N", "Plan from the latest N users only, as in a changing world.")
     ] = None,
     until_certified: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GAP",
-            help="Stop as soon as users' own answers certify that a policy is within GAP of the "
+        float | None,
+        options.real(
+            "GAP",
+            "Stop as soon as users' own answers certify that a policy is within GAP of the "
             "best value that the learner still thinks possible.",
         ),
     ] = None,
-    as_json: JsonFlag = False,
+    as_json: options.Json = False,
 ) -> None:
     """Simulate users, a mechanism and a learner, and show the regret.
 
@@ -102,22 +88,21 @@ def regret(
     """
     started = time.perf_counter()
     from ldprl.catalogue import LEARNERS, build, recommended
-    from ldprl.cli.progress import progress_bar, tell_status
+    from ldprl.cli.progress import progress_bar, show_status
     from ldprl.errors import InputError, probability
     from ldprl.mdp.specification import mdp_from, with_structure
     from ldprl.simulation.engine import simulate
     from ldprl.simulation.learnt import learnt
     from ldprl.simulation.needed import nothing_learnt
-    from ldprl.simulation.schedule import Within
+    from ldprl.simulation.schedule import AtLeast, Within, schedule_from
 
     import_seconds = time.perf_counter() - started
-    users = count("episodes", episodes)
-    repeats = count("runs", runs, at_most=10**6)
-    origin = count("seed", seed, at_least=0, at_most=2**63)
     if learner is not None:
         LEARNERS.find(learner)
-    mixed_delta = probability("central_delta", decimal("central_delta", central_delta), zero=False)
-    schedule, mixed = _schedule(replan, crowd)
+    probability("central_delta", central_delta, zero=False)
+    schedule = schedule_from(replan)
+    if crowd is not None:
+        schedule = AtLeast(schedule, crowd)
     world = mdp_from(mdp)
     if structure is not None:
         world = with_structure(world, structure)
@@ -130,37 +115,36 @@ def regret(
         learner,
         mechanism,
         world.shape,
-        episodes=users,
-        epsilon=None if epsilon is None else decimal("epsilon", epsilon),
-        delta=decimal("delta", delta),
+        episodes=episodes,
+        epsilon=epsilon,
+        delta=delta,
         constants=cast("Constants", constants),
-        failure_probability=decimal("failure_probability", failure_probability),
-        alpha=decimal("alpha", alpha),
+        failure_probability=failure_probability,
+        alpha=alpha,
         structure=world.structure,
     )
     warn_of_unused(learner, world.structure)
-    warn_of_delta(randomizer.guarantee.delta, users)
-    central = _central(randomizer, mixed, mixed_delta)
-    remembered = None if memory is None else count("memory", memory)
+    warn_of_delta(randomizer.guarantee.delta, episodes)
+    central = {} if crowd is None else _central(randomizer, crowd, central_delta)
     if until_certified is not None:
-        if remembered is not None:
+        if memory is not None:
             raise InputError("memory", memory, "no memory with --until-certified")
         return show_until_certified(
-            (world, agent, randomizer, users), until_certified, repeats, origin, schedule, as_json
+            (world, agent, randomizer, episodes), until_certified, runs, seed, schedule, as_json
         )
-    pace = schedule if remembered is None else Within(schedule, remembered)
-    with progress_bar(pace, users, repeats) as progress:
+    pace = schedule if memory is None else Within(schedule, memory)
+    with progress_bar(pace, episodes, runs) as progress:
         result = simulate(
             world,
             agent,
             randomizer,
-            users,
-            repeats,
-            origin,
+            episodes,
+            runs,
+            seed,
             schedule,
             progress,
-            status=tell_status,
-            memory=remembered,
+            status=show_status,
+            memory=memory,
         )
     joint = agent.joint_epsilon
     level = randomizer.guarantee.epsilon
@@ -173,24 +157,11 @@ def regret(
         title = f"{learner}, {mechanism} ({constants}) in {mdp}: {sizes}"
         _show_table(result, found, title, joint, central)
         if found.users_needed is not None:
-            show_line(nothing_learnt(world.shape, level, users, found.users_needed))
-
-
-def _schedule(replan: str, crowd: str | None) -> tuple[Schedule, int]:
-    """Return when to plan again, and how many reports a relay mixes, 0 without one."""
-    from ldprl.simulation.schedule import AtLeast, schedule_from
-
-    schedule = schedule_from(replan)
-    if crowd is None:
-        return schedule, 0
-    mixed = count("crowd", crowd)
-    return AtLeast(schedule, mixed), mixed
+            show_line(nothing_learnt(world.shape, level, episodes, found.users_needed))
 
 
 def _central(randomizer: Mechanism, crowd: int, delta: float) -> dict[str, float]:
-    """Return what reports have that a relay mixes, if it does."""
-    if not crowd:
-        return {}
+    """Return the privacy of reports in a crowd that a relay mixes."""
     from ldprl.accounting.shuffling import central_epsilon
 
     epsilon = central_epsilon(randomizer.blankets(), crowd, delta)

@@ -5,72 +5,62 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import Json, LogFormat
-from ldprl.cli.show import show_json
+from ldprl.cli import options
+from ldprl.cli.show import show_result
+from ldprl.errors import InputError
 
 
 def relay(
-    service: Annotated[str, typer.Option(metavar="URL", help="Where the service is.")],
-    database: Annotated[
-        str, typer.Option(metavar="FILE", help="The relay's SQLite file.")
-    ] = "relay.sqlite",
-    host: Annotated[str, typer.Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[str, typer.Option(metavar="PORT", help="Port; 0 takes a free one.")] = "8001",
+    service: Annotated[str, options.text("URL", "Where the service is.")],
+    database: Annotated[str, options.text("FILE", "The relay's SQLite file.")] = "relay.sqlite",
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8001,
     linger: Annotated[
-        str,
-        typer.Option(
-            metavar="T", help="Seconds to wait for users in mid-episode once the crowd is there."
-        ),
-    ] = "30",
+        float,
+        options.real("T", "Seconds to wait for users in mid-episode once the crowd is there."),
+    ] = 30,
     rate_limit: Annotated[
-        str,
-        typer.Option(metavar="N", help="Requests a second from one address; 0 for no limit."),
-    ] = "1000",
+        int, options.whole("N", "Requests a second from one address; 0 for no limit.", at_least=0)
+    ] = 1000,
     digest: Annotated[
-        str | None,
-        typer.Option(metavar="HEX", help="The deployment to relay for; without it, any."),
+        str | None, options.text("HEX", "The deployment to relay for; without it, any.")
     ] = None,
     token: Annotated[
         str,
-        typer.Option(
-            metavar="TOKEN",
+        options.text(
+            "TOKEN",
+            "What the service knows this relay by; better in the environment.",
             envvar="LDPRL_RELAY_TOKEN",
-            help="What the service knows this relay by; better in the environment.",
         ),
     ] = "",
-    log: LogFormat = "text",
+    log: options.LogFormat = "text",
 ) -> None:
     """Hold sealed reports, and hand them over when a crowd is there: never fewer.
 
     To be run by somebody else than the service. See the page on the relay for who may know what.
     """
-    from ldprl.errors import InputError
     from ldprl.relay.run import relay as run
 
     if not token:
         raise InputError("token", token, "the relay's token, in LDPRL_RELAY_TOKEN")
-    seconds = decimal("linger", linger)
-    if not 0 <= seconds <= 86400:
+    if not 0 <= linger <= 86400:
         raise InputError("linger", linger, "seconds, from 0 to a day")
     run(
         service,
         token,
         database,
         host,
-        count("port", port, 0, 65535),
-        linger=seconds,
-        rate=count("rate_limit", rate_limit, 0),
+        port,
+        linger=linger,
+        rate=rate_limit,
         digest=digest,
         log_format=log,
     )
 
 
 def keypair(
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the private key goes.")],
-    as_json: Json = False,
+    out: Annotated[Path, options.text("FILE", "Where the private key goes.")],
+    as_json: options.Json = False,
 ) -> None:
     """Make the key that reports are sealed to; print its public half, for [shuffle] key = "…".
 
@@ -78,7 +68,6 @@ def keypair(
     """
     import os
 
-    from ldprl.errors import InputError
     from ldprl.protocol.sealing import new_private_key, opener
 
     private = new_private_key()
@@ -89,16 +78,11 @@ def keypair(
     with os.fdopen(handle, "w") as file:
         file.write(private + "\n")
     public = opener(private).key
-    if as_json:
-        show_json({"key": public, "private": str(out)})
-    else:
-        print(public)
+    show_result(as_json, {"key": public, "private": str(out)}, public)
 
 
 def read_key(path: Path) -> str:
     """Read a private key's file."""
-    from ldprl.errors import InputError
-
     try:
         return path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):

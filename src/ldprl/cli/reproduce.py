@@ -12,9 +12,9 @@ from typing import Annotated
 
 import typer
 
-from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import Json
-from ldprl.cli.show import show_json
+from ldprl.cli import options
+from ldprl.cli.numbers import decimal
+from ldprl.cli.show import show_result
 from ldprl.errors import InputError
 from ldprl.figures.gallery import figure_names
 
@@ -23,10 +23,7 @@ _BETWEEN_LINES = 60.0
 
 
 def reproduce(
-    out: Annotated[
-        Path,
-        typer.Option(metavar="DIR", help="Results folder: new, or one made by this command."),
-    ],
+    out: Annotated[Path, options.text("DIR", "Results folder: new, or one made by this command.")],
     names: Annotated[
         list[str] | None,
         typer.Argument(
@@ -43,30 +40,27 @@ def reproduce(
         ),
     ] = False,
     episodes: Annotated[
-        str | None,
-        typer.Option(metavar="K", help="Users in each run, one episode each. \\[default: 1e8]"),
+        int | None, options.whole("K", "Users in each run, one episode each. \\[default: 1e8]")
     ] = None,
     runs: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="Runs of each curve. \\[default: 20; beyond: 1]"),
+        int | None,
+        options.whole("N", "Runs of each curve. \\[default: 20; beyond: 1]", at_most=10**6),
     ] = None,
-    seed: Annotated[str, typer.Option(metavar="I", help="The same seed, the same result.")] = "0",
+    seed: options.Seed = 0,
     draws: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="Draws of the MDP, of draws and beyond; without NAME, draws is made, which shows"
+        int | None,
+        options.whole(
+            "N",
+            "Draws of the MDP, of draws and beyond; without NAME, draws is made, which shows"
             " whether the conclusions depend on the MDP. \\[default: 20]",
+            at_most=10**4,
         ),
     ] = None,
     epsilons: Annotated[
-        str | None,
-        typer.Option(metavar="ε,…", help="ε of beyond. \\[default: 0.2,1,2,4,8,20]"),
+        str | None, options.text("ε,…", "ε of beyond. \\[default: 0.2,1,2,4,8,20]")
     ] = None,
-    workers: Annotated[
-        str | None, typer.Option(metavar="N", help="Processes. \\[default: one for each core]")
-    ] = None,
-    as_json: Json = False,
+    workers: options.Workers = None,
+    as_json: options.Json = False,
 ) -> None:
     """Make every figure and table of the paper, with the paper's constants and with sound ones.
 
@@ -81,30 +75,26 @@ def reproduce(
 
     chosen = names or ([] if draws is None else ["draws"])
     figures = [figure_named(name) for name in chosen]
-    for option, value in (("draws", draws), ("epsilons", epsilons)):
-        if value is not None and not (figures and all(option in one.options for one in figures)):
-            takers = [name for name in figure_names() if option in figure_named(name).options]
-            expected = f"no --{option}, or only these as NAME: {', '.join(takers)}"
-            raise InputError(option, value, expected)
+    for given, value in (("draws", draws), ("epsilons", epsilons)):
+        if value is not None and not (figures and all(given in one.options for one in figures)):
+            takers = [name for name in figure_names() if given in figure_named(name).options]
+            expected = f"no --{given}, or only these as NAME: {', '.join(takers)}"
+            raise InputError(given, value, expected)
     usual = QUICK if quick else Settings()
     usual_runs = min(usual.runs, max((one.runs for one in figures), default=usual.runs))
     settings = replace(
         usual,
-        episodes=usual.episodes if episodes is None else count("episodes", episodes),
-        runs=usual_runs if runs is None else count("runs", runs, at_most=10**6),
-        seed=count("seed", seed, at_least=0, at_most=2**63),
-        draws=usual.draws if draws is None else count("draws", draws, at_most=10**4),
+        episodes=episodes or usual.episodes,
+        runs=runs or usual_runs,
+        seed=seed,
+        draws=draws or usual.draws,
     )
     if epsilons is not None:
-        given = sorted({decimal("epsilons", text) for text in epsilons.split(",")})
-        settings = replace(settings, epsilons=tuple(given))
-    processes = None if workers is None else count("workers", workers, at_most=10**4)
+        levels = sorted({decimal("epsilons", text) for text in epsilons.split(",")})
+        settings = replace(settings, epsilons=tuple(levels))
     with resumable("curves", out), _progress() as progress:
-        report = make(chosen, settings, out, workers=processes, progress=progress)
-    if as_json:
-        show_json({"report": str(report)})
-    else:
-        print(report)
+        report = make(chosen, settings, out, workers=workers, progress=progress)
+    show_result(as_json, {"report": str(report)}, str(report))
 
 
 @contextmanager
@@ -114,19 +104,19 @@ def _progress() -> Iterator[Callable[[str, float, float], None]]:
 
     started = time.monotonic()
     if not sys.stderr.isatty():
-        told = started
+        last_line = started
 
-        def tell(what: str, _: float, left: float) -> None:
-            nonlocal told
+        def print_line(what: str, _: float, left: float) -> None:
+            nonlocal last_line
             now = time.monotonic()
             each_curve = what.startswith("simulating:")
-            if each_curve and now - told < _BETWEEN_LINES:
+            if each_curve and now - last_line < _BETWEEN_LINES:
                 return
-            told = now
+            last_line = now
             rest = f"; about {duration(left)} left" if each_curve else ""
             print(f"{now - started:6.1f} s  {what}{rest}", file=sys.stderr, flush=True)
 
-        yield tell
+        yield print_line
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldprl.cli.options import Json
-from ldprl.cli.pictures import check_picture
-from ldprl.cli.show import number, show_json, show_line, show_table
+from ldprl.cli import options
+from ldprl.cli.show import number, show_json, show_line, show_result, show_table
 
 if TYPE_CHECKING:
     from ldprl.experiments.summary import Line, Summary
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder that a run writes to.")]
 
 
-def show(folder: Folder, as_json: Json = False) -> None:
+def show(folder: Folder, as_json: options.Json = False) -> None:
     """Show what **ldprl run** has found so far, a row for each combination over all seeds."""
     from ldprl.experiments.summary import summarize
 
@@ -32,23 +31,18 @@ def show(folder: Folder, as_json: Json = False) -> None:
 def plot(
     folder: Folder,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="FILE.png, .svg or .pdf. \\[default: FOLDER/regret.png]"),
+        Path | None, options.picture("FILE.png, .svg or .pdf. \\[default: FOLDER/regret.png]")
     ] = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Draw what **ldprl run** has found so far: regret by users, with standard errors."""
     from ldprl.experiments.summary import summarize
     from ldprl.figures.experiment_plot import plot_experiment
 
-    check_picture("out", out)
     summary = summarize(folder)
     picture = folder / "regret.png" if out is None else out
     plot_experiment(summary).savefig(picture)
-    if as_json:
-        show_json({"picture": str(picture)})
-    else:
-        print(picture)
+    show_result(as_json, {"picture": str(picture)}, str(picture))
 
 
 def show_summary(summary: Summary) -> None:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ldprl.cli.numbers import count, warn_of_delta
-from ldprl.cli.options import Json
+from ldprl.cli import options
+from ldprl.cli.numbers import warn_of_delta
 from ldprl.cli.results import show_summary
 from ldprl.cli.show import show_json
 
@@ -17,15 +17,12 @@ def run(
     file: Annotated[
         Path, typer.Argument(metavar="FILE.toml", help="TOML file that declares the grid.")
     ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Results folder: new, or of this grid.")],
-    workers: Annotated[
-        str | None, typer.Option(metavar="N", help="Processes. \\[default: one for each core]")
-    ] = None,
+    out: Annotated[Path, options.text("DIR", "Results folder: new, or of this grid.")],
+    workers: options.Workers = None,
     cluster: Annotated[
-        str | None,
-        typer.Option(metavar="auto|ADDRESS", help="Run on this Ray cluster instead."),
+        str | None, options.text("auto|ADDRESS", "Run on this Ray cluster instead.")
     ] = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Run a grid of environments, learners, mechanisms, ε and seeds.
 
@@ -40,13 +37,12 @@ def run(
     from ldprl.figures.experiment_plot import plot_experiment
     from ldprl.mechanisms.catalogue import MECHANISMS
 
-    processes = None if workers is None else count("workers", workers, at_most=10**4)
     grid = parse(read_text(file))
     kinds = [MECHANISMS.find(pair.mechanism) for pair in grid.combinations()]
     if any("delta" in kind.parameters() for kind in kinds):
         warn_of_delta(grid.delta, grid.episodes)
     with resumable("cells", out), counted_bar("cells") as progress:
-        results = run_experiment(file, out, workers=processes, cluster=cluster, progress=progress)
+        results = run_experiment(file, out, workers=workers, cluster=cluster, progress=progress)
     summary = summarize(out)
     picture = out / "regret.png"
     plot_experiment(summary).savefig(picture)

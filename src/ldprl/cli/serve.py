@@ -7,79 +7,80 @@ from typing import Annotated
 
 import typer
 
-from ldprl.cli.numbers import count, decimal, warn_of_unused
-from ldprl.cli.options import Json, LogFormat
-from ldprl.cli.show import show_json
+from ldprl.cli import options
+from ldprl.cli.numbers import warn_of_unused
+from ldprl.cli.show import show_result
+from ldprl.errors import InputError, positive
 
 
 def serve(
     deployment: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The deployment's TOML; without one, a demo."),
+        Path | None, options.text("FILE", "The deployment's TOML; without one, a demo.")
     ] = None,
     database: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL",
+        options.text(
+            "URL",
+            "sqlite:///PATH or postgresql://…; default: NAME.sqlite here.",
             envvar="LDPRL_DATABASE",
-            help="sqlite:///PATH or postgresql://…; default: NAME.sqlite here.",
         ),
     ] = None,
-    host: Annotated[str, typer.Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[str, typer.Option(metavar="PORT", help="Port; 0 takes a free one.")] = "8000",
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8000,
     workers: Annotated[
-        str, typer.Option(metavar="N", help="Processes; more than 1 need PostgreSQL.")
-    ] = "1",
+        int, options.whole("N", "Processes; more than 1 need PostgreSQL.", at_most=256)
+    ] = 1,
     rate_limit: Annotated[
-        str,
-        typer.Option(
-            metavar="N",
-            help="Requests a second from one address; 0 turns all limits by address off.",
+        int,
+        options.whole(
+            "N",
+            "Requests a second from one address; 0 turns all limits by address off.",
+            at_least=0,
         ),
-    ] = "1000",
+    ] = 1000,
     proxy: Annotated[
         str,
-        typer.Option(
-            metavar="LIST",
-            help="Addresses or networks of proxies, with commas; X-Forwarded-For is believed from "
+        options.text(
+            "LIST",
+            "Addresses or networks of proxies, with commas; X-Forwarded-For is believed from "
             "them alone.",
         ),
     ] = "",
     body_seconds: Annotated[
-        str, typer.Option(metavar="T", help="How long a request's body may take to arrive.")
-    ] = "10",
+        float, options.real("T", "How long a request's body may take to arrive.", positive)
+    ] = 10,
     forget_before: Annotated[
-        str,
-        typer.Option(
-            metavar="USER",
-            help="Plan from users after this one only, such as after a change of the world.",
+        int,
+        options.whole(
+            "USER",
+            "Plan from users after this one only, such as after a change of the world.",
+            at_least=0,
         ),
-    ] = "0",
+    ] = 0,
     admin_token_hash: Annotated[
         str | None,
-        typer.Option(
-            metavar="HASH",
+        options.text(
+            "HASH",
+            "SHA-256 of the admin token, from **ldprl admin-token**; no hash, no admin calls.",
             envvar="LDPRL_ADMIN_TOKEN_HASH",
-            help="SHA-256 of the admin token, from **ldprl admin-token**; no hash, no admin calls.",
         ),
     ] = None,
     private_key: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="With a relay: the key from **ldprl keypair**."),
+        Path | None, options.text("FILE", "With a relay: the key from **ldprl keypair**.")
     ] = None,
     relay_token_hash: Annotated[
         str | None,
-        typer.Option(
-            metavar="HASH",
+        options.text(
+            "HASH",
+            "With a relay: SHA-256 of its token, from **ldprl admin-token**.",
             envvar="LDPRL_RELAY_TOKEN_HASH",
-            help="With a relay: SHA-256 of its token, from **ldprl admin-token**.",
         ),
     ] = None,
     access_log: Annotated[
         bool,
         typer.Option("--access-log", help="Log requests, without addresses; off by default."),
     ] = False,
-    log: LogFormat = "text",
+    log: options.LogFormat = "text",
 ) -> None:
     """Collect reports, learn from them, hand out policies: the service itself.
 
@@ -88,14 +89,12 @@ def serve(
     import re
 
     from ldprl.cli.relay import read_key
-    from ldprl.errors import InputError, positive
     from ldprl.service.limits import Limits
     from ldprl.service.run import serve as run
     from ldprl.service.settings import ServiceSettings, read_deployment, read_proxies
 
     chosen = read_deployment(deployment)
-    certified = chosen.certificate is not None
-    warn_of_unused(chosen.learner, chosen.structure, certified=certified)
+    warn_of_unused(chosen.learner, chosen.structure, certified=chosen.certificate is not None)
     hashes = {"admin_token_hash": admin_token_hash, "relay_token_hash": relay_token_hash}
     for name, value in hashes.items():
         if value is not None and not re.fullmatch("[0-9a-f]{64}", value):
@@ -106,26 +105,19 @@ def serve(
         database or f"sqlite:///{file}",
         admin_token_hash,
         Limits(
-            rate=(rate := count("rate_limit", rate_limit, 0)),
-            per_address=Limits.per_address if rate else 0,
-            body_seconds=positive("body_seconds", decimal("body_seconds", body_seconds)),
+            rate=rate_limit,
+            per_address=Limits.per_address if rate_limit else 0,
+            body_seconds=body_seconds,
         ),
         proxies=read_proxies(proxy),
-        forget_before=count("forget_before", forget_before, 0),
+        forget_before=forget_before,
         private_key=None if private_key is None else read_key(private_key),
         relay_token_hash=relay_token_hash,
     )
-    run(
-        settings,
-        host,
-        count("port", port, 0, 65535),
-        workers=count("workers", workers, 1, 256),
-        access_log=access_log,
-        log_format=log,
-    )
+    run(settings, host, port, workers=workers, access_log=access_log, log_format=log)
 
 
-def admin_token(as_json: Json = False) -> None:
+def admin_token(as_json: options.Json = False) -> None:
     """Make a token for admin calls, and the hash of it that a server is started with.
 
     The token is shown once and kept nowhere.
@@ -136,7 +128,4 @@ def admin_token(as_json: Json = False) -> None:
 
     token = secrets.token_urlsafe(32)
     made = {"token": token, "hash": token_hash(token)}
-    if as_json:
-        show_json(made)
-    else:
-        print(f"token: {made['token']}\nhash:  {made['hash']}")
+    show_result(as_json, made, f"token: {made['token']}\nhash:  {made['hash']}")

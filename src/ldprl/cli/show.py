@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def show_json(value: Any) -> None:
@@ -16,10 +15,21 @@ def show_json(value: Any) -> None:
     print(json.dumps(value, allow_nan=False))
 
 
+def show_result(as_json: bool, document: dict[str, Any], text: str) -> None:
+    """Print the document for programs, or the text for people."""
+    if as_json:
+        show_json(document)
+    else:
+        print(text)
+
+
 def show_table(
     title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
 ) -> None:
     """Print a table; the columns named in ``right`` are numbers and aligned as such."""
+    from rich import box
+    from rich.table import Table
+
     table, lines = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)), list(rows)
     for place, head in enumerate(heads):
         # Cells are folded between words only: half a number or half a name is of no use.
@@ -38,6 +48,8 @@ def show_line(text: str, style: str | None = None) -> None:
 
 
 def _console() -> Console:
+    from rich.console import Console
+
     return Console(markup=False, highlight=False)
 
 

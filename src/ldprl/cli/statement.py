@@ -5,76 +5,73 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
-
-from ldprl.cli.completion import mechanism_names
-from ldprl.cli.numbers import count, decimal
-from ldprl.cli.options import ACTIONS, HORIZON, STATES, ConstantsName, Delta, Epsilon, Json
+from ldprl.cli import options
+from ldprl.cli.numbers import count, shape_from
 from ldprl.cli.show import show_json
 from ldprl.errors import InputError
 
 if TYPE_CHECKING:
     from ldprl.accounting.statement import PrivacyStatement
     from ldprl.mechanisms.mechanism import Constants
-
-_Sizes = dict[str, str]
+    from ldprl.shape import Shape
 
 
 def statement(
     mechanism: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="How users privatize; see `ldprl mechanisms`.",
-            autocompletion=mechanism_names,
-        ),
+        str | None, options.mechanism("How users privatize; see `ldprl mechanisms`.")
     ] = None,
-    states: Annotated[str | None, STATES] = None,
-    actions: Annotated[str | None, ACTIONS] = None,
-    horizon: Annotated[str | None, HORIZON] = None,
-    epsilon: Epsilon = None,
-    delta: Delta = "0",
-    constants: ConstantsName = "sound",
+    states: Annotated[int | None, options.STATES] = None,
+    actions: Annotated[int | None, options.ACTIONS] = None,
+    horizon: Annotated[int | None, options.HORIZON] = None,
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = 0,
+    constants: options.ConstantsName = "sound",
     reports: Annotated[
-        str, typer.Option(metavar="N,…", help="Say what a user who reports so often has spent.")
+        str, options.text("N,…", "Say what a user who reports so often has spent.")
     ] = "2,10,100",
     crowd: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="State also what a relay adds that mixes at least N reports; --delta is then the"
+        int | None,
+        options.whole(
+            "N",
+            "State also what a relay adds that mixes at least N reports; --delta is then the"
             " crowd's, 1e-8 unless given.",
+            at_least=2,
         ),
     ] = None,
     deployment: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="State it for this deployment, in place of all other options but --reports: with"
+        options.text(
+            "FILE",
+            "State it for this deployment, in place of all other options but --reports: with"
             " its relay, and what it says to be publicly known.",
         ),
     ] = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """State in plain words the privacy of users, as the code gives it.
 
     What one report gives away at most, what several do, what is public and what is not protected.
     """
-    times = [count("reports", number, at_most=10**4) for number in reports.split(",")]
+    times = [count("reports", number, 1, 10**4) for number in reports.split(",")]
     sizes = {"states": states, "actions": actions, "horizon": horizon}
-    named = sizes | {"mechanism": mechanism}
     if deployment is None:
-        for option, value in named.items():
-            if value is None:
-                raise InputError(option, None, "a value, or a --deployment that has it")
-        private = epsilon, delta, constants
-        found = _of_mechanism(cast(str, mechanism), cast(_Sizes, sizes), private, crowd, times)
+        missing = "a value, or a --deployment that has it"
+        shape = shape_from(sizes, missing)
+        if mechanism is None:
+            raise InputError("mechanism", None, missing)
+        kind = cast("Constants", constants)
+        found = _of_mechanism(mechanism, shape, epsilon, delta, kind, crowd, times)
     else:
-        others = {"epsilon": epsilon, "crowd": crowd, "delta": delta, "constants": constants}
-        usual = {"delta": "0", "constants": "sound"}
-        for option, value in (named | others).items():
-            if value != usual.get(option):
-                raise InputError(option, value, "nothing: the deployment says it")
+        others = sizes | {
+            "mechanism": mechanism,
+            "epsilon": epsilon,
+            "crowd": crowd,
+            "delta": delta or None,
+            "constants": None if constants == "sound" else constants,
+        }
+        for name, value in others.items():
+            if value is not None:
+                raise InputError(name, value, "nothing: the deployment says it")
         found = _of_deployment(deployment, times)
     if as_json:
         show_json(found.to_dict())
@@ -84,27 +81,21 @@ def statement(
 
 def _of_mechanism(
     mechanism: str,
-    sizes: _Sizes,
-    private: tuple[str | None, str, str],
-    crowd: str | None,
+    shape: Shape,
+    epsilon: float | None,
+    delta: float,
+    constants: Constants,
+    crowd: int | None,
     times: list[int],
 ) -> PrivacyStatement:
     from ldprl.accounting.shuffling import MOST_USERS
     from ldprl.accounting.statement import USUAL_CROWD_DELTA, privacy_statement
     from ldprl.mechanisms.catalogue import build_mechanism
-    from ldprl.shape import Shape
 
-    epsilon, delta, constants = private
-    states, actions, horizon = (count(key, size, at_most=10**3) for key, size in sizes.items())
-    built = build_mechanism(
-        mechanism,
-        Shape(states, actions, horizon),
-        None if epsilon is None else decimal("epsilon", epsilon),
-        decimal("delta", delta),
-        constants=cast("Constants", constants),
-    )
-    mixed = None if crowd is None else count("crowd", crowd, at_least=2, at_most=MOST_USERS)
-    return privacy_statement(built, times, mixed, decimal("delta", delta) or USUAL_CROWD_DELTA)
+    if crowd is not None and crowd > MOST_USERS:
+        raise InputError("crowd", crowd, f"a whole number from 2 to {MOST_USERS:,}")
+    built = build_mechanism(mechanism, shape, epsilon, delta, constants=constants)
+    return privacy_statement(built, times, crowd, delta or USUAL_CROWD_DELTA)
 
 
 def _of_deployment(file: Path, times: list[int]) -> PrivacyStatement:

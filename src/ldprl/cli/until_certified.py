@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from ldprl.cli.numbers import decimal
 from ldprl.cli.show import number, show_json, show_table
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 def show_until_certified(
     simulation: tuple[TabularMDP, Learner, Mechanism, int],
-    text: str,
+    gap: float,
     runs: int,
     seed: int,
     schedule: Schedule,
@@ -27,7 +26,6 @@ def show_until_certified(
     from ldprl.cli.progress import progress_bar
     from ldprl.simulation.certified import until_certified
 
-    gap = decimal("until_certified", text)
     with progress_bar(schedule, simulation[-1], runs) as progress:
         reached = [
             until_certified(*simulation, gap, seed, run, schedule, progress) for run in range(runs)
