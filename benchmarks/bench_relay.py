@@ -107,13 +107,13 @@ def handed_over(folder: Path, private: str) -> tuple[float, float]:
         found = Deployment.from_document(upstream.deployment())
         assert found.shuffle is not None
         plan = upstream.plan()
-        drawn = draw(plan, found, SystemSource())
-        values = found.built.alphabet(drawn.issued.assignment).longest()
+        issued, size = draw(plan, found, SystemSource())
+        values = found.built.alphabet(issued.assignment).longest()
         started = time.perf_counter()
         sealed = [
             seal(
-                report_bytes_of(f"{i:032x}", drawn.issued, values),
-                drawn.report_bytes,
+                report_bytes_of(f"{i:032x}", issued, values),
+                size,
                 found.shuffle.key,
                 found.digest,
                 1,

@@ -17,11 +17,14 @@ class InputError(ValueError):
         super().__init__(f"{field} = {value!r}: expected {expected}")
 
 
-def whole_number(field: str, value: object, at_least: int) -> int:
-    """Return ``value`` as an int, or refuse it."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < at_least:
-        raise InputError(field, value, f"a whole number ≥ {at_least}")
-    return int(value)
+def whole_number(field: str, value: object, at_least: int, at_most: int | None = None) -> int:
+    """Return ``value`` as an int in a range, or refuse it."""
+    if not isinstance(value, bool) and hasattr(value, "__index__"):
+        number = int(value)
+        if number >= at_least and (at_most is None or number <= at_most):
+            return number
+    limits = f"≥ {at_least}" if at_most is None else f"from {at_least} to {at_most}"
+    raise InputError(field, value, f"a whole number {limits}")
 
 
 def probability(field: str, value: float, *, zero: bool, one: bool = False) -> float:

@@ -60,17 +60,15 @@ class TableLaw:
     def __post_init__(self) -> None:
         if not isinstance(self.seed, str) or not _SEED.fullmatch(self.seed):
             raise InputError("law.seed", self.seed, "32 hexadecimal digits in lower case")
-        if whole_number("law.tables", self.count, 1) > MOST_TABLES:
-            raise InputError("law.tables", self.count, f"at most {MOST_TABLES}")
+        whole_number("law.tables", self.count, 1, MOST_TABLES)
         if self.where is not None and len(self.where.cell) != self.shape.states:
             raise InputError("law.where", len(self.where.cell), f"{self.shape.states} states")
         weights = np.asarray(self.weights)
         rows = (self.cells.count, self.shape.actions)
         most = self.shape.horizon
         expected = f"whole numbers of shape (1 to {most}, {rows[0]}, {rows[1]})"
-        if weights.ndim != 3 or weights.shape[1:] != rows or not 1 <= len(weights) <= most:
-            raise InputError("law.weights", f"{weights.dtype}{weights.shape}", expected)
-        if weights.dtype.kind not in "iu":
+        fits = weights.ndim == 3 and weights.shape[1:] == rows and 1 <= len(weights) <= most
+        if not fits or weights.dtype.kind not in "iu":
             raise InputError("law.weights", f"{weights.dtype}{weights.shape}", expected)
         # Bounded first, so that no sum overflows.
         if weights.min() < 0 or weights.max() > WHOLE or np.any(weights.sum(axis=2) != WHOLE):
@@ -181,7 +179,4 @@ class TableLaw:
             weights = np.array(given, dtype=np.int64)
         except ValueError:
             raise InputError("law.weights", "ragged lists", "lists of equal length") from None
-        count = document.get("tables")
-        if type(count) is not int:
-            raise InputError("law.tables", count, "a whole number ≥ 1")
-        return cls(document.get("seed", ""), weights, shape, count, where)
+        return cls(document.get("seed", ""), weights, shape, document.get("tables", 0), where)

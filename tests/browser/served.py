@@ -77,7 +77,7 @@ class Served:
 
     def visited_by(self, users: int) -> None:
         """Let simulated people take part."""
-        People(self.url, served_digest(self.url), WORLD, users, 4, 1).run(lambda done: None)
+        People(self.url, served_digest(self.url), WORLD, users, 4, 1).run()
 
 
 class Watched:

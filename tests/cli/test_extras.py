@@ -27,7 +27,6 @@ main()
     [
         (["serve"], {"numba"}, "service"),
         (["serve"], {"typer"}, "service"),
-        (["serve"], {"rich"}, "service"),
         (["serve"], {"uvicorn"}, "service"),
         (["serve"], {"msgspec"}, "service"),
         (["admin-token"], {"typer"}, "service"),

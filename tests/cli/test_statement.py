@@ -50,7 +50,7 @@ def test_statement_of_a_deployment(run: Run, tmp_path: Path) -> None:
     file.write_text(head, encoding="utf-8")
     assert "publicly known" not in run(f"statement --deployment {file}").out
     for more, words in (
-        ("--epsilon 1", "epsilon = '1': expected nothing: the deployment says it"),
+        ("--epsilon 1", "epsilon = 1.0: expected nothing: the deployment says it"),
         ("--constants paper", "constants = 'paper'"),
     ):
         refused = run(f"statement --deployment {file} {more}")

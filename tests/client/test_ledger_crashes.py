@@ -67,7 +67,7 @@ def dying_at(moment: str) -> Callable[[], bytes]:
     A report syncs the file three times: when it has opened it, paid, and stored the bytes.
     """
     when, _, sync = moment.partition(" sync ")
-    true_sync, calls = module._sync, 0
+    true_sync, calls = module.sync, 0
 
     def sync_or_die(file: IO[bytes]) -> None:
         nonlocal calls
@@ -95,7 +95,7 @@ def dying_at(moment: str) -> Callable[[], bytes]:
             die()
         return content
 
-    module._sync = sync_or_die
+    module.sync = sync_or_die
     return make
 
 

@@ -35,12 +35,12 @@ def people_of(service: FakeService, users: int, **options: Any) -> People:
 
 
 def test_everybody_has_an_id_of_their_own(service: FakeService) -> None:
-    told: list[int] = []
+    shown: list[tuple[int, int]] = []
     people = people_of(service, 60, concurrency=4)
-    people.run(told.append)
+    people.run(lambda done, total: shown.append((done, total)))
     assert len(service.counted) == len(set(service.asked)) == 60
     assert people.statuses == {"counted": 60}
-    assert told == list(range(1, 61))
+    assert shown == [(done, 60) for done in range(1, 61)]
     assert service.connections <= 5, "connections are kept"
 
 

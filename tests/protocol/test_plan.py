@@ -24,7 +24,7 @@ def test_assignments_are_drawn_by_their_shares() -> None:
     assert len(parts) == 2
     parts[0]["share"], parts[1]["share"] = 0.2, 0.8
     source = SeededSourceForTests(5)
-    seen = Counter(draw(whole, found, source).issued.index for _ in range(DRAWS))
+    seen = Counter(draw(whole, found, source)[0].index for _ in range(DRAWS))
     assert abs(seen[0] - 0.2 * DRAWS) < 5 * (DRAWS * 0.2 * 0.8) ** 0.5
     # The mutant that draws evenly is far outside.
     assert abs(0.5 * DRAWS - 0.2 * DRAWS) > 50 * (DRAWS * 0.2 * 0.8) ** 0.5

@@ -22,10 +22,10 @@ def make(
 ) -> bytes:
     """Return a sealed report; ``changes`` are to what is sealed, or to what it is sealed for."""
     assert found.shuffle is not None
-    drawn = draw(plan, found, SystemSource())
-    values = some_values(alphabet_of(found, drawn.issued.assignment))
+    issued, size = draw(plan, found, SystemSource())
+    values = some_values(alphabet_of(found, issued.assignment))
     report_id = report_id or secrets.token_hex(16)
-    content = json.loads(report_bytes_of(report_id, drawn.issued, values))
+    content = json.loads(report_bytes_of(report_id, issued, values))
     key = changes.pop("key", found.shuffle.key)
     digest, version = (
         changes.pop("digest", found.digest),
@@ -33,7 +33,7 @@ def make(
     )
     given = changes.pop("text", None)
     text = given or json.dumps(content | changes, separators=(",", ":")).encode()
-    return seal(text, drawn.report_bytes, key, digest, version)
+    return seal(text, size, key, digest, version)
 
 
 def batch(sealed: Sequence[bytes], version: int = 1, **head: Any) -> bytes:

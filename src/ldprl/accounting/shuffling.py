@@ -66,9 +66,10 @@ def central_delta(blankets: Sequence[Blanket], crowd: int, epsilon: float) -> fl
     ``blankets`` are those of the assignments that users may be given; the bound holds for every
     law by which users draw their assignment.
     """
-    crowd = _crowd(crowd)
+    whole_number("crowd", crowd, 1, MOST_USERS)
     odds = math.exp(epsilon)
-    values, mass = _worst_law([_law(blanket, odds) for blanket in blankets])
+    laws = [(blanket.first - odds * blanket.second, blanket.mass) for blanket in blankets]
+    values, mass = _worst_law(laws)
     top = float(values.max(initial=0.0))
     if top <= 0:
         return 0.0
@@ -80,7 +81,11 @@ def central_epsilon(blankets: Sequence[Blanket], crowd: int, delta: float) -> fl
     """Return the ε, never too small, that ``crowd`` shuffled reports have at ``delta``."""
     probability("delta", delta, zero=False)
     alone = max(blanket.local_epsilon for blanket in blankets)
-    return _least(lambda epsilon: central_delta(blankets, crowd, epsilon) <= delta, 0.0, alone)
+
+    def enough(epsilon: float) -> bool:
+        return central_delta(blankets, crowd, epsilon) <= delta
+
+    return bisect(enough, 0.0, alone, relative=_TOLERANCE)[1]
 
 
 def largest_local_epsilon(
@@ -95,7 +100,7 @@ def largest_local_epsilon(
     """
     positive("epsilon", epsilon)
     probability("delta", delta, zero=False)
-    _crowd(crowd)
+    whole_number("crowd", crowd, 1, MOST_USERS)
 
     def fails(local: float) -> bool:
         return central_delta(blankets(local), crowd, epsilon) > delta
@@ -163,21 +168,6 @@ def _hull(x: FloatArray, y: FloatArray) -> list[int]:
             kept.pop()
         kept.append(i)
     return kept
-
-
-def _crowd(crowd: int) -> int:
-    if whole_number("crowd", crowd, 1) > MOST_USERS:
-        raise InputError("crowd", crowd, f"a whole number from 1 to {MOST_USERS:.0e}")
-    return int(crowd)
-
-
-def _least(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the least number in (low, high] for which ``holds`` is true, rounded up."""
-    return bisect(holds, low, high, relative=_TOLERANCE)[1]
-
-
-def _law(blanket: Blanket, odds: float) -> tuple[FloatArray, FloatArray]:
-    return blanket.first - odds * blanket.second, blanket.mass
 
 
 def _worst_law(laws: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from ldprl.advice.adviser import Advice
 from ldprl.advice.scenarios import given_scenario
+from ldprl.disk import read_json
 from ldprl.errors import InputError, real
 from ldprl.mdp.evaluation import regret
 from ldprl.mdp.tabular import TabularMDP
@@ -32,10 +32,7 @@ def incumbent_loss(text: str, problem: Shape | TabularMDP) -> float:
 def _of_policy(path: str, problem: Shape | TabularMDP) -> float:
     if isinstance(problem, Shape):
         raise InputError("incumbent", path, _EXPECTED)
-    try:
-        table = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        raise InputError("incumbent", path, _EXPECTED) from None
+    table = read_json("incumbent", Path(path))
     policy = check_policy("incumbent", table, problem.shape)
     return regret(problem, policy) / given_scenario(problem).worth
 

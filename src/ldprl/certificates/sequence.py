@@ -26,7 +26,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ldprl.errors import InputError, whole_number
+from ldprl.errors import whole_number
 from ldprl.shape import FloatArray, IntArray
 
 _RATES = 2.0 ** -np.arange(12.0)
@@ -60,8 +60,7 @@ class Bits:
 
     def __post_init__(self) -> None:
         whole_number("users", self.users, 0)
-        if whole_number("ones", self.ones, 0) > self.users:
-            raise InputError("ones", self.ones, f"a whole number from 0 to {self.users}")
+        whole_number("ones", self.ones, 0, self.users)
 
     def __add__(self, other: Bits) -> Bits:
         return Bits(self.users + other.users, self.ones + other.ones)

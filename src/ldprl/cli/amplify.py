@@ -60,8 +60,6 @@ def amplify(
     if sum(given is not None for given in (epsilon, central_epsilon, crowd)) != 2:
         names = "exactly two of --epsilon, --central-epsilon and --crowd"
         raise InputError("epsilon", epsilon, names)
-    if crowd is not None and crowd > shuffling.MOST_USERS:
-        raise InputError("crowd", crowd, f"a whole number up to {shuffling.MOST_USERS:,}")
     local, central, users = epsilon or 0.0, central_epsilon or 0.0, crowd or 0
     if epsilon is None:
         local = shuffling.largest_local_epsilon(users, central, delta, blankets)

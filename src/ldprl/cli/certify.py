@@ -9,8 +9,7 @@ import typer
 
 from ldprl.cli.options import Json
 from ldprl.cli.show import show_json, show_line, show_table
-
-_LARGEST_FILE = 2**30
+from ldprl.disk import read_json
 
 
 def certify(
@@ -26,7 +25,7 @@ def certify(
     """
     from ldprl.service.certificate import certify_export
 
-    found = certify_export(_read(export))
+    found = certify_export(read_json("file", export))
     if as_json:
         show_json(found)
         return
@@ -84,21 +83,3 @@ def change(found: dict[str, Any]) -> str:
 
 def _words(interval: dict[str, float]) -> str:
     return f"{interval['low']:.3g} to {interval['high']:.3g}"
-
-
-def _read(path: Path) -> object:
-    import json
-
-    from ldprl.errors import InputError
-
-    try:
-        large = path.stat().st_size > _LARGEST_FILE
-        text = "" if large else path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError("file", str(path), f"a file that can be read ({error})") from None
-    if large:
-        raise InputError("file", str(path), f"a file of at most {_LARGEST_FILE:,} bytes")
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise InputError("file", str(path), "JSON, from GET /v1/admin/export") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from ldprl.errors import InputError
+from ldprl.errors import InputError, whole_number
 
 if TYPE_CHECKING:
     from ldprl.shape import Shape
@@ -41,9 +41,7 @@ def shape_from(sizes: dict[str, int | None], expected: str, at_most: int = 10**3
     for name, size in sizes.items():
         if size is None:
             raise InputError(name, None, expected)
-        if size > at_most:
-            raise InputError(name, size, f"a whole number from 1 to {at_most:,}")
-        given.append(size)
+        given.append(whole_number(name, size, 1, at_most))
     states, actions, horizon = given
     return Shape(states, actions, horizon)
 

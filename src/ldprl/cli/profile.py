@@ -9,7 +9,7 @@ from ldprl.cli import options
 from ldprl.cli.names import private_mechanisms
 from ldprl.cli.numbers import shape_from
 from ldprl.cli.show import show_json, show_table
-from ldprl.errors import InputError, positive, probability
+from ldprl.errors import InputError, positive, probability, whole_number
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.mechanism import Constants
@@ -43,8 +43,7 @@ def profile(
 
     probability("delta", delta, zero=True)
     shape = shape_from({"states": states, "actions": actions, "horizon": horizon}, "a size", 10**5)
-    if horizon > 10**3:
-        raise InputError("horizon", horizon, "a whole number from 1 to 1000")
+    whole_number("horizon", horizon, 1, 10**3)
     kind = cast("Constants", constants)
     names = private_mechanisms(constants, delta) if mechanism is None else [mechanism]
     built = {name: build_mechanism(name, shape, epsilon, delta, constants=kind) for name in names}

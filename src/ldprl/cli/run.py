@@ -11,6 +11,7 @@ from ldprl.cli import options
 from ldprl.cli.numbers import warn_of_delta
 from ldprl.cli.results import show_summary
 from ldprl.cli.show import show_json
+from ldprl.disk import read_text
 
 
 def run(
@@ -32,12 +33,12 @@ def run(
     """
     from ldprl.cli.progress import counted_bar, resumable
     from ldprl.experiments.run import run_experiment
-    from ldprl.experiments.schema import parse, read_text
+    from ldprl.experiments.schema import parse
     from ldprl.experiments.summary import summarize
     from ldprl.figures.experiment_plot import plot_experiment
     from ldprl.mechanisms.catalogue import MECHANISMS
 
-    grid = parse(read_text(file))
+    grid = parse(read_text("experiment", file, "TOML"))
     kinds = [MECHANISMS.find(pair.mechanism) for pair in grid.combinations()]
     if any("delta" in kind.parameters() for kind in kinds):
         warn_of_delta(grid.delta, grid.episodes)

@@ -88,12 +88,9 @@ def _of_mechanism(
     crowd: int | None,
     times: list[int],
 ) -> PrivacyStatement:
-    from ldprl.accounting.shuffling import MOST_USERS
     from ldprl.accounting.statement import USUAL_CROWD_DELTA, privacy_statement
     from ldprl.mechanisms.catalogue import build_mechanism
 
-    if crowd is not None and crowd > MOST_USERS:
-        raise InputError("crowd", crowd, f"a whole number from 2 to {MOST_USERS:,}")
     built = build_mechanism(mechanism, shape, epsilon, delta, constants=constants)
     return privacy_statement(built, times, crowd, delta or USUAL_CROWD_DELTA)
 

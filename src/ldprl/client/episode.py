@@ -168,10 +168,7 @@ class Episode:
         return len(self._states) > len(self._rewards)
 
     def _checked(self, field: str, value: object) -> int:
-        state = whole_number(field, value, 0)
-        if state >= self._shape.states:
-            raise InputError(field, value, f"a whole number from 0 to {self._shape.states - 1}")
-        return state
+        return whole_number(field, value, 0, self._shape.states - 1)
 
 
 def live(episode: Episode, start: int | Callable[[], int], step: Step) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ldprl.client.errors import BusyError
+from ldprl.disk import sync
 
 Line = dict[str, Any]
 
@@ -67,7 +68,7 @@ class Journal:
                 # A forked process shares the lock, and would write between the other's lines.
                 raise BusyError("this episode was closed, or is another process's: begin again")
             self._file.write(json.dumps(line).encode() + b"\n")
-            self._sync()
+            sync(self._file)
         self.lines.append(line)
 
     def clear(self) -> None:
@@ -75,18 +76,13 @@ class Journal:
         self.lines = []
         if self._file is not None:
             self._file.truncate(0)
-            self._sync()
+            sync(self._file)
 
     def close(self) -> None:
         """Let another process have the file."""
         if self._file is not None:
             self._file.close()
             self._file = None
-
-    def _sync(self) -> None:
-        assert self._file is not None
-        self._file.flush()
-        os.fsync(self._file.fileno())
 
 
 def _parsed(content: bytes) -> list[Line]:

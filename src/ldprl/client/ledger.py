@@ -39,6 +39,7 @@ from ldprl.accounting.composition import Budget, Number, Spent, spent_together
 from ldprl.client.allowance import Allowance, Left
 from ldprl.client.entries import HEADER, Entries, Entry
 from ldprl.client.window import Moment, RollingBudget
+from ldprl.disk import sync, sync_path
 from ldprl.errors import InputError
 from ldprl.mechanisms.mechanism import Guarantee
 
@@ -224,12 +225,8 @@ class Ledger:
             file.write(HEADER[len(content) :])
         elif not content.endswith(b"\n"):
             file.write(b"\n")
-        _sync(file)
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync(file)
+        sync_path(self.path.parent)
         return entries
 
     def _parsed(self, content: bytes) -> Entries:
@@ -249,9 +246,4 @@ def _cost(deployment: str, guarantee: Guarantee) -> Budget:
 def _append(file: IO[bytes], entry: Entry, now: Moment) -> None:
     """Add a line, and return when it is on disk."""
     file.write(entry.line(now))
-    _sync(file)
-
-
-def _sync(file: IO[bytes]) -> None:
-    file.flush()
-    os.fsync(file.fileno())
+    sync(file)

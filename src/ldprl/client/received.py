@@ -29,8 +29,7 @@ class Received:
         """Fetch the assignment that the service picked for this id, or draw one from the plan."""
         if deployment.shuffle is None:
             return cls(Issued.from_document(remote.policy(report_id), deployment))
-        drawn = draw(remote.plan(), deployment, source)
-        return cls(drawn.issued, drawn.report_bytes)
+        return cls(*draw(remote.plan(), deployment, source))
 
     def document(self, deployment: Deployment) -> dict[str, Any]:
         """Return it as JSON, for the journal."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ldprl.client.connection import normalized_url
+from ldprl.disk import replacing
 from ldprl.errors import InputError
 
 
@@ -27,7 +28,8 @@ def trusted_digest(path: Path, url: str, fetch: Callable[[], str]) -> str:
         known = _read(path)
         if service not in known:
             known[service] = fetch()
-            _write(path, known)
+            with replacing(path) as file:
+                file.write(json.dumps(known, indent=1).encode())
         return known[service]
     finally:
         os.close(lock)
@@ -49,18 +51,3 @@ def _read(path: Path) -> dict[str, str]:
             raise
         # To start anew would trust whoever answers now.
         raise InputError("ledger", str(path), "trusted deployments, in JSON") from None
-
-
-def _write(path: Path, known: dict[str, str]) -> None:
-    """Replace the file, and return when that is on disk."""
-    fresh = path.with_name(path.name + ".new")
-    with fresh.open("w", encoding="utf-8") as file:
-        json.dump(known, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

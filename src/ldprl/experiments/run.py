@@ -7,11 +7,12 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from ldprl.disk import read_text
 from ldprl.errors import InputError, whole_number
 from ldprl.experiments.cells import cells_of
 from ldprl.experiments.cluster import on_cluster
 from ldprl.experiments.local import on_processes
-from ldprl.experiments.schema import parse, read_text
+from ldprl.experiments.schema import parse
 from ldprl.experiments.store import open_store
 
 
@@ -49,7 +50,7 @@ def run_experiment(
     if cluster is not None and workers is not None:
         raise InputError("workers", workers, "nothing beside cluster, which brings its own")
     processes = whole_number("workers", os.cpu_count() if workers is None else workers, 1)
-    text = read_text(path)
+    text = read_text("experiment", path, "TOML")
     cells = cells_of(parse(text), path.parent)
     with open_store(out, text, cells) as store:
         todo = [cell for cell in cells if not store.has(cell)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
-from pathlib import Path
 from typing import Any, TypeVar
 
 from ldprl.catalogue import LEARNERS, Pair
@@ -131,15 +130,6 @@ def parse(text: str) -> Experiment:
         if needed and key not in given:
             raise InputError("keys", sorted(given), f"the key {key!r} too")
     return Experiment(**given)
-
-
-def read_text(path: Path) -> str:
-    """Return the text of an experiment's file."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError("experiment", str(path), f"a readable TOML file ({reason})") from None
 
 
 def _each(check: Callable[[str, Any], _T]) -> Callable[[str, Any], tuple[_T, ...]]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import fcntl
 import json
 import math
-import os
 import platform
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import ldprl
+from ldprl.disk import PARTIAL, replacing
 from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell, StoppedError, digest
 from ldprl.simulation.engine import Simulation
@@ -47,7 +47,6 @@ _SCHEMA = pa.schema(
         "guaranteed_delta": pa.float64(),
     }
 )
-_PARTIAL = ".tmp"
 _LOCK = ".lock"
 MANIFEST = "manifest.json"
 CELLS = "cells"
@@ -124,7 +123,7 @@ def open_store(folder: Path, text: str, cells: Sequence[Cell]) -> Iterator[Store
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError("out", str(folder), "a folder that no other run writes to") from None
-        for leftover in folder.rglob("*" + _PARTIAL):
+        for leftover in folder.rglob("*" + PARTIAL):
             leftover.unlink()
         about = {
             "experiment": identity,
@@ -181,7 +180,7 @@ def _refuse_others(folder: Path, identity: str) -> None:
         raise InputError("out", str(folder), f"a readable {MANIFEST} in it") from None
     if known is None and folder.exists():
         # A run killed in its first moments leaves these and no manifest.
-        ours = {_LOCK, CELLS, MANIFEST + _PARTIAL}
+        ours = {_LOCK, CELLS, MANIFEST + PARTIAL}
         known = identity if {path.name for path in folder.iterdir()} <= ours else ""
     if known not in (None, identity):
         expected = "a new folder, or that of this experiment (it holds something else)"
@@ -190,28 +189,12 @@ def _refuse_others(folder: Path, identity: str) -> None:
 
 @contextmanager
 def _atomically(path: Path) -> Iterator[IO[bytes]]:
-    """Write a file that appears under its name only once all of it is on disk."""
-    partial = path.with_name(path.name + _PARTIAL)
+    """Write a file whole or not at all, and stop the run where the disk does not take it."""
     try:
-        with partial.open("wb") as file:
+        with replacing(path) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-        _sync_folder(path.parent)
     except OSError as error:
         raise StoppedError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Flush a folder to disk, so that its names survive a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @cache

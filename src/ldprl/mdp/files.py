@@ -44,12 +44,6 @@ def read(path: str | Path) -> dict[str, Any]:
         return _from_archive(file, str(path))
 
 
-def json_file(field: str, path: str | Path) -> Any:
-    """Return the document in a JSON file."""
-    with _opened(field, path, "JSON") as file:
-        return _parsed(field, path, file)
-
-
 def from_json(text: str) -> dict[str, Any]:
     """Return the fields of an MDP in JSON."""
     return _checked(_document(text))

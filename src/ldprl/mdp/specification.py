@@ -5,9 +5,10 @@ from __future__ import annotations
 import os.path
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
+from ldprl.disk import read_json
 from ldprl.errors import InputError, one_of, real
-from ldprl.mdp import files
 from ldprl.mdp.families import grid_world, random_mdp, riverswim
 from ldprl.mdp.hard_tree import hard_tree
 from ldprl.mdp.tabular import TabularMDP
@@ -48,7 +49,7 @@ def mdp_from(text: str) -> TabularMDP:
 
 def with_structure(mdp: TabularMDP, path: str) -> TabularMDP:
     """Return the MDP with what a JSON file says is publicly known of it."""
-    known = Structure.from_document(files.json_file("structure", path), mdp.shape)
+    known = Structure.from_document(read_json("structure", Path(path)), mdp.shape)
     return replace(mdp, structure=known)
 
 

@@ -98,8 +98,7 @@ class Deployment:
         probability("delta", float(self.delta), zero=True)
         probability("failure_probability", float(self.failure_probability), zero=False)
         for name in _COUNT_FIELDS + (("memory_users",) if self.memory_users is not None else ()):
-            if whole_number(name, getattr(self, name), 1) > LARGEST_COUNT:
-                raise InputError(name, getattr(self, name), f"at most {LARGEST_COUNT}")
+            whole_number(name, getattr(self, name), 1, LARGEST_COUNT)
         epoch_length(self.epochs, 0)
         self.labels.check(self.shape)
         options = {key: getattr(self.built, key) for key in self.built.options}

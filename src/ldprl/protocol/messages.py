@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from ldprl.assignment import Assignment, check_admissible
-from ldprl.errors import InputError
+from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.protocol.deployment import Deployment
 from ldprl.questions.question import Question
@@ -62,19 +62,19 @@ class Issued:
             raise InputError("assignment", document, "an object")
         if document.get("deployment") != deployment.digest:
             raise InputError("deployment", document.get("deployment"), deployment.digest)
-        table = _count("table", document["table"]) if "table" in document else None
+        table = whole_number("table", document["table"], 0) if "table" in document else None
         tables: Policy | TableLaw
         if "law" in document:
             tables = TableLaw.from_document(document["law"], deployment.shape)
-            policy = tables.table(_count("table", table))
+            policy = tables.table(whole_number("table", table, 0))
         else:
             tables = policy = _policy(document.get("policy"), deployment, alike=table is not None)
         # Not the drawn table alone: what is refused does not depend on chance.
         check_admissible(Assignment(tables), deployment.structure)
         return cls(
             deployment.digest,
-            _count("version", document.get("version")),
-            _count("assignment", document.get("assignment")),
+            whole_number("version", document.get("version"), 0),
+            whole_number("assignment", document.get("assignment"), 0),
             Assignment(policy, questions=_questions(document.get("questions"), deployment)),
             table,
         )
@@ -106,12 +106,6 @@ def sealed_document(issued: Issued, sealed: bytes) -> bytes:
         "sealed": b64encode(sealed).decode(),
     }
     return json.dumps(document, separators=(",", ":")).encode()
-
-
-def _count(field: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise InputError(field, value, "a whole number ≥ 0")
-    return value
 
 
 def _policy(value: object, deployment: Deployment, *, alike: bool) -> Policy:

@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
+from ldprl.protocol.sealing import LARGEST_REPORT
 from ldprl.tables import TableLaw
 
-_LARGEST_REPORT = 2**20
 
-
-@dataclass(frozen=True)
-class Drawn:
-    """The assignment that a user drew, and the length to which every report is padded."""
-
-    issued: Issued
-    report_bytes: int
-
-
-def draw(document: object, deployment: Deployment, source: RandomSource) -> Drawn:
+def draw(document: object, deployment: Deployment, source: RandomSource) -> tuple[Issued, int]:
     """Draw an assignment by the plan's shares; nobody else learns which.
 
-    The whole plan is checked, not the drawn part alone: what the others are asked is what one's own
-    report hides behind.
+    Return it with the length to which every report is padded. The whole plan is checked, not the
+    drawn part alone: what the others are asked is what one's own report hides behind.
     """
     if not isinstance(document, dict):
         raise InputError("plan", document, "an object")
     parts = document.get("assignments")
     if not isinstance(parts, list) or not parts or not all(isinstance(p, dict) for p in parts):
         raise InputError("plan.assignments", parts, "a list of assignments")
-    size = whole_number("plan.report_bytes", document.get("report_bytes"), 1)
-    if size > _LARGEST_REPORT:
-        raise InputError("plan.report_bytes", size, f"at most {_LARGEST_REPORT}")
+    size = whole_number("plan.report_bytes", document.get("report_bytes"), 1, LARGEST_REPORT)
     shares = [part.get("share") for part in parts]
     if not all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares):
         raise InputError("plan.shares", shares[:10], "shares from 0 to 1")
@@ -51,7 +39,7 @@ def draw(document: object, deployment: Deployment, source: RandomSource) -> Draw
     if "law" in part:
         part["law"] = _law(parts, index)
         part["table"] = source.below(TableLaw.from_document(part["law"], deployment.shape).count)
-    return Drawn(Issued.from_document(part | {"assignment": index}, deployment), size)
+    return Issued.from_document(part | {"assignment": index}, deployment), size
 
 
 def _law(parts: list[dict[str, object]], index: int) -> object:

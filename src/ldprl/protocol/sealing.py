@@ -13,6 +13,8 @@ from ldprl.errors import InputError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+LARGEST_REPORT = 2**20
+"""Bytes to which a plan may have reports padded."""
 OVERHEAD = 32 + 16
 """How many bytes a sealed report is longer: the encapsulated key and the tag."""
 

@@ -36,8 +36,7 @@ class Shuffled:
 
     def check(self, mechanism: Mechanism) -> None:
         """Refuse a promise that a crowd of this size does not keep with ``mechanism``."""
-        if whole_number("shuffle.crowd", self.crowd, 2) > MOST_USERS:
-            raise InputError("shuffle.crowd", self.crowd, f"at most {MOST_USERS:.0e}")
+        whole_number("shuffle.crowd", self.crowd, 2, MOST_USERS)
         epsilon = positive("shuffle.central_epsilon", float(self.central_epsilon))
         delta = probability("shuffle.delta", float(self.delta), zero=False)
         if not isinstance(self.key, str) or not _KEY.fullmatch(self.key):

@@ -12,7 +12,7 @@ from typing import Any
 
 from ldprl.errors import InputError, whole_number
 from ldprl.protocol.deployment import Deployment
-from ldprl.protocol.sealing import OVERHEAD
+from ldprl.protocol.sealing import LARGEST_REPORT, OVERHEAD
 from ldprl.relay.store import Batch, Plan, RelayStore
 from ldprl.relay.upstream import Upstream, UpstreamError
 from ldprl.service.causes import DelayedError
@@ -21,7 +21,6 @@ _EVERY = 0.5
 _LONGEST_WAIT = 30.0
 _PLAN_SECONDS = 30.0
 """How long nobody is given the old plan after a hand-over, while the service makes a new one."""
-_LARGEST_REPORT = 2**20
 _log = logging.getLogger("ldprl.relay")
 
 
@@ -151,8 +150,6 @@ def read_plan(document: dict[str, Any], digest: str) -> Plan:
     if document.get("deployment") != digest:
         raise InputError("plan.deployment", document.get("deployment"), digest)
     version = whole_number("plan.version", document.get("version"), 1)
-    size = whole_number("plan.report_bytes", document.get("report_bytes"), 1)
-    if size > _LARGEST_REPORT:
-        raise InputError("plan.report_bytes", size, f"at most {_LARGEST_REPORT}")
+    size = whole_number("plan.report_bytes", document.get("report_bytes"), 1, LARGEST_REPORT)
     body = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
     return Plan(version, body, size + OVERHEAD, None)

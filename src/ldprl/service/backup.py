@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ldprl.disk import sync_path
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.database import path_of
@@ -122,22 +123,14 @@ def _new_file(path: Path, field: str) -> Iterator[sqlite3.Connection]:
         with contextlib.closing(sqlite3.connect(partial, isolation_level=None)) as connection:
             yield connection
             connection.execute("PRAGMA journal_mode = DELETE")
-        _sync(partial)
+        sync_path(partial)
         # A link is refused where a rename would overwrite.
         os.link(partial, path)
     except FileExistsError:
         raise taken from None
     finally:
         partial.unlink(missing_ok=True)
-    _sync(path.parent)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    sync_path(path.parent)
 
 
 def _read_postgres(url: str, copy: sqlite3.Connection) -> None:

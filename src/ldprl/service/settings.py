@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 from pathlib import Path
 
+from ldprl.disk import read_json, read_text
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.learners import learner_of
@@ -62,40 +62,20 @@ def read_deployment(path: Path | None) -> Deployment:
     """
     path = DEMO / "deployment.toml" if path is None else path
     try:
-        table = tomllib.loads(_read("deployment", path))
+        table = tomllib.loads(read_text("deployment", path, "TOML", _LONGEST_FILE))
     except tomllib.TOMLDecodeError as error:
         raise InputError("deployment", str(path), f"valid TOML ({error})") from None
     except RecursionError:
         raise InputError("deployment", str(path), "TOML that is not nested so deeply") from None
     if isinstance(named := table.get("structure"), str):
-        table["structure"] = _json("structure", path.parent / named)
+        table["structure"] = read_json("structure", path.parent / named, _LONGEST_FILE)
     elif isinstance(named, dict) and isinstance(policy := named.get("incumbent"), str):
-        named["incumbent"] = _json("structure.incumbent", path.parent / policy)
+        file = path.parent / policy
+        named["incumbent"] = read_json("structure.incumbent", file, _LONGEST_FILE)
     deployment = Deployment.from_toml(table)
     # Whoever plans is the service's own affair, and must be able to.
     learner_of(deployment)
     return deployment
-
-
-def _json(field: str, path: Path) -> object:
-    """Return what is in a JSON file; it is checked with the deployment."""
-    text = _read(field, path)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise InputError(field, str(path), "a file of valid JSON") from None
-
-
-def _read(field: str, path: Path) -> str:
-    try:
-        if path.stat().st_size > _LONGEST_FILE:
-            raise InputError(field, str(path), f"a file of at most {_LONGEST_FILE} bytes")
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        expected = f"a file that can be read ({error.strerror})"
-        raise InputError(field, str(path), expected) from None
-    except UnicodeDecodeError as error:
-        raise InputError(field, str(path), f"text in UTF-8 ({error})") from None
 
 
 def read_proxies(text: str) -> tuple[str, ...]:
