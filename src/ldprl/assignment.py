@@ -24,12 +24,12 @@ class Assignment:
     Attributes
     ----------
     tables
-        Actions of shape (H, S), the same for all of them, or a law by which each user gets a table
-        of his own. A whole table is handed out, never a look-up by state.
+        Actions of shape (H, S), the same for all of them, or a law from which each user's
+        table is drawn. A whole table is handed out, never a look-up by state.
     share
         Which share of the users gets this assignment; the shares of a plan sum to 1.
     questions
-        What to report about, for mechanisms that ask: each about a step of its own.
+        What to report about, for mechanisms that ask: each about a different step.
     """
 
     tables: Policy | TableLaw
@@ -46,7 +46,7 @@ class Assignment:
 
     @property
     def law(self) -> TableLaw | None:
-        """The law of the tables, if each user gets one of his own."""
+        """The law of the tables, if each user's table is drawn."""
         return self.tables if isinstance(self.tables, TableLaw) else None
 
     @property

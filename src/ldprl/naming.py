@@ -1,4 +1,4 @@
-"""Mechanisms and learners by name: the house's own are found, one's own are ``module:Class``.
+"""Mechanisms and learners by name: built-in ones are found, others are ``module:Class``.
 
 A class says by itself what it is called, how it is shown and, by its constructor, what it is made
 of. No list of names is kept anywhere.
@@ -63,7 +63,7 @@ N = TypeVar("N", bound=Named)
 
 
 def built_from(kind: type[N], given: Mapping[str, Any]) -> N:
-    """Call the constructor with what it takes of ``given``; None stands for what nobody gave."""
+    """Call the constructor with what it takes of ``given``; None is as if not given."""
     chosen = {}
     for name, needed in kind.parameters().items():
         if given.get(name) is not None:
@@ -104,7 +104,7 @@ class Catalogue(Mapping[str, type[N]], Generic[N]):
         return dict(sorted(found.items()))
 
     def _is_named_in(self, module: str, kind: object) -> TypeGuard[type[N]]:
-        """Whether ``kind`` is a finished class of its own name, defined in this very module."""
+        """Whether ``kind`` is a concrete class with a name, defined in this module."""
         if not inspect.isclass(kind) or kind.__module__ != module or inspect.isabstract(kind):
             return False
         own = vars(kind)

@@ -170,8 +170,8 @@ class Structure:
 
 def _list(field: str, value: object, length: int, expected: str) -> Sequence[Any]:
     if not isinstance(value, list) or len(value) != length:
-        told = f"{len(value)} entries" if isinstance(value, list) else value
-        raise InputError(field, told, expected)
+        found = f"{len(value)} entries" if isinstance(value, list) else value
+        raise InputError(field, found, expected)
     return value
 
 

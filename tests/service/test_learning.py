@@ -18,11 +18,11 @@ from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.learning import (
     LEVEL,
+    advised_actions,
     beyond_noise,
     learning,
     mean_of,
     mixed_value,
-    told_actions,
     typical_need,
     users_at_random,
     values_from_effects,
@@ -126,7 +126,7 @@ def test_bits_of_the_return_tell_the_values_too(text: str, epsilon: float) -> No
     )
     best, at_random = float(world.initial @ optimum(world).values[0]), random_value(world)
     model = (world.rewards[None], world.transitions[None])
-    law = told_actions(world.shape, plan)
+    law = advised_actions(world.shape, plan)
     value = float(world.initial @ mixed_value(world.shape, law, *model))
     gap = best - at_random
     # The latest users include some from before, and the first ones' laws lean: both by little.

@@ -31,7 +31,7 @@ class Blanket:
     Attributes
     ----------
     first, second
-        R_x/ω and R_x'/ω, where x and x' are the two inputs that are told apart best.
+        R_x/ω and R_x'/ω, where x and x' are the two inputs that are easiest to distinguish.
     mass
         ω of these reports; it sums to γ < 1.
     """
@@ -61,8 +61,8 @@ def clones(epsilon: float) -> Blanket:
     if positive("epsilon", epsilon) > MOST_LOCAL_EPSILON:
         raise InputError("epsilon", epsilon, f"at most {MOST_LOCAL_EPSILON:g} before shuffling")
     odds = math.exp(epsilon)
-    told = np.array([2 * odds * odds / (odds + 1), 2 * odds / (odds + 1)])
-    return Blanket(told, told[::-1].copy(), np.full(2, 0.5 / odds))
+    ratios = np.array([2 * odds * odds / (odds + 1), 2 * odds / (odds + 1)])
+    return Blanket(ratios, ratios[::-1].copy(), np.full(2, 0.5 / odds))
 
 
 def subset_blanket(items: int, size: int, keep: Fraction) -> Blanket:

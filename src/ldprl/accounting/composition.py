@@ -91,16 +91,16 @@ def _sums(costs: Sequence[Budget]) -> tuple[Fraction, Fraction]:
 
 
 def worst_pairs(costs: Sequence[Budget]) -> list[LossPair]:
-    """Return, for reports of which only (ε, δ) is known, the pairs that are told apart best.
+    """Return, for reports of which only (ε, δ) is known, the pairs that are easiest to distinguish.
 
     With probability δ the report gives its user away; else it is one bit of randomized response at
     ε. Every (ε, δ)-private report is a post-processing of this (Kairouz, Oh & Viswanath 2015).
     """
     pairs = []
     for cost, copies in Counter(costs).items():
-        told = float(cost.delta) if cost.epsilon <= MOST_EPSILON else 1.0
-        false = (1 - told) / (1 + math.exp(min(float(cost.epsilon), MOST_EPSILON)))
-        first = np.array([told, 1 - told - false, false, 0.0])
+        revealed = float(cost.delta) if cost.epsilon <= MOST_EPSILON else 1.0
+        false = (1 - revealed) / (1 + math.exp(min(float(cost.epsilon), MOST_EPSILON)))
+        first = np.array([revealed, 1 - revealed - false, false, 0.0])
         pairs.append(LossPair(first, first[::-1].copy(), copies))
     return pairs
 

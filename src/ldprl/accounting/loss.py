@@ -1,9 +1,9 @@
 """Exact (ε, δ) of a mechanism as built, by composing privacy-loss distributions.
 
 A privacy loss ln(P/Q) is spread onto a fine grid so that both probabilities, under P and under Q,
-are kept ("connecting the dots", Doroshenko et al. 2022). What results is at least as easy to tell
-apart as the original, so every δ computed here is an upper bound; no loss moves by more than a step
-of the grid, so it is at most the true δ at an ε that is smaller by one step a copy.
+are kept ("connecting the dots", Doroshenko et al. 2022). The result is at least as easy to
+distinguish as the original, so every δ computed here is an upper bound. No loss moves by more than
+a step of the grid, so it is at most the true δ at an ε that is smaller by one step for each copy.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def compose(
 
 
 def _losses(pair: LossPair, rare: float, lower: bool) -> tuple[FloatArray, FloatArray, float]:
-    """Return finite losses, their mass under P, and the mass counted as told apart for sure."""
+    """Return finite losses, their mass under P, and the mass that gives the input away."""
     possible = pair.first > 0
     shared = possible & (pair.second > 0)
     mass = pair.first[shared]
@@ -103,8 +103,8 @@ def _losses(pair: LossPair, rare: float, lower: bool) -> tuple[FloatArray, Float
     order = np.argsort(-loss)
     loss, mass = loss[order], mass[order]
     certain = float(pair.first[possible].sum() - pair.first[shared].sum())
-    # Rare extreme losses would stretch the grid. For an upper bound the largest count as told
-    # apart for sure and the lowest are raised; for a lower one the largest are lowered and the
+    # Rare extreme losses would stretch the grid. For an upper bound the largest count as
+    # certain and the lowest are raised; for a lower one the largest are lowered and the
     # lowest left out. Either way δ moves by the rare mass at most.
     head = int(np.searchsorted(np.cumsum(mass), rare))
     tail = len(loss) - int(np.searchsorted(np.cumsum(mass[::-1]), rare))

@@ -1,4 +1,4 @@
-"""Loss pairs of noise in closed form: what tells a shifted draw from one that is not shifted."""
+"""Loss pairs of noise in closed form: noise against the same noise, shifted."""
 
 from __future__ import annotations
 

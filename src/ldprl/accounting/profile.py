@@ -10,10 +10,10 @@ report's law is a mixture Σ λᵢPᵢ of laws of whole counters. δ is jointly 
 δ(Σ λᵢPᵢ ‖ Σ μⱼQⱼ) ≤ Σ λᵢμⱼ δ(Pᵢ‖Qⱼ) ≤ max δ(Pᵢ‖Qⱼ): rewards 0 and 1 are the worst.
 
 *Additive noise.* Counters are independent given the trajectory. For log-concave noise, shifting one
-counter by a + b is told at least as well as shifting two by a and b, and a larger shift better than
-a smaller one of the same sign (:mod:`ldprl.mechanisms.sensitivity`). Within a block the rises of
-any pair sum to at most the block's range, and so do the falls; gathering each in one counter gives
-the pair of users who stay in two different (s, a) with reward 1.
+counter by a + b is at least as visible as shifting two by a and b, and a larger shift more visible
+than a smaller one of the same sign (:mod:`ldprl.mechanisms.sensitivity`). Within a block the rises
+of any pair sum to at most the block's range, and so do the falls; gathering each in one counter
+gives the pair of users who stay in two different (s, a) with reward 1.
 
 *Randomized bits.* Bits are independent and each costs the same, so only the number of bits that
 differ matters; the same pair has the most.
@@ -41,13 +41,13 @@ _ROUNDING = 1e-12
 class PrivacyProfile:
     """δ as a function of ε: a proven upper bound, with its gap to a lower bound.
 
-    Both come from the losses of the worst pair: rounded so that it is told apart a little too
-    well, and rounded so that it is told apart a little too badly. Either user may be the first.
+    Both come from the losses of the worst pair: rounded so that the two users are a little too easy
+    to distinguish, and so that they are a little too hard to. Either user may be the first.
 
     Parameters
     ----------
     pairs
-        Independent observations that together tell the worst pair of trajectories apart.
+        Independent observations of the worst pair of trajectories.
 
     Attributes
     ----------

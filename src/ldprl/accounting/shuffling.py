@@ -133,7 +133,7 @@ def smallest_crowd(blankets: Sequence[Blanket], epsilon: float, delta: float) ->
 
 
 def crowd_pair(blankets: Sequence[Blanket], crowd: int) -> LossPair:
-    """Return two laws that are told apart at least as well as any two users of the crowd.
+    """Return two laws at least as easy to distinguish as any two users of the crowd.
 
     For composing over a user's several participations, each in another crowd. δ(ε) is convex in
     e^ε and below the bound at every point of a grid, hence below the largest convex function under

@@ -30,7 +30,7 @@ def is_asked(assignment: Assignment) -> bool:
 def tried(plan: Plan, share: float) -> Plan:
     """Return the tables of ``plan`` once each, with the question what they were worth.
 
-    Its answers have no weight for any policy: they tell what exploring costs.
+    Its answers have no weight for any policy: they show what exploring costs.
     """
     by_table: dict[bytes | int, list[Assignment]] = {}
     for one in plan:
@@ -47,7 +47,7 @@ def tried(plan: Plan, share: float) -> Plan:
 
 
 def ones_of(assignment: Assignment, tally: Array) -> int:
-    """Return how many bits are 1; under a law of tables they are told apart by (state, action)."""
+    """Return how many bits are 1; under a law of tables they are counted by (state, action)."""
     if assignment.law is None:
         return int(tally[1])
     shape = assignment.law.shape

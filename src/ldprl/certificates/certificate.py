@@ -15,7 +15,7 @@ class Scale:
     Attributes
     ----------
     keep
-        Probability that randomized response tells a bit as it is.
+        Probability that randomized response keeps a bit as it is.
     horizon
         H, the largest return: the bit is 1 with probability R/H.
     """

@@ -121,18 +121,18 @@ class Evidence:
         if is_asked(assignment):
             self._count(assignment, Bits(users, ones_of(assignment, tally)))
 
-    def _count(self, assignment: Assignment, told: Bits) -> None:
+    def _count(self, assignment: Assignment, answers: Bits) -> None:
         """Add answers about what an assignment of the last plan was worth."""
         place, certified = self._of(assignment)
         if not certified:
-            self.explored += told
+            self.explored += answers
             return
         if place is None:
-            self.incumbent += told
+            self.incumbent += answers
         else:
-            self.bits[place] += told
+            self.bits[place] += answers
         blocks = self.blocks.setdefault(place, {})
-        blocks[self._made_from] = blocks.get(self._made_from, Bits(0, 0)) + told
+        blocks[self._made_from] = blocks.get(self._made_from, Bits(0, 0)) + answers
 
     def _of(self, assignment: Assignment) -> tuple[int | None, bool]:
         """Return the number of an assignment's policy, and whether it has one or is the incumbent.
@@ -229,11 +229,11 @@ class Evidence:
         for place, policy in enumerate([*first, *range(len(self.policies))], 1):
             every = self.blocks.get(policy, {})
             blocks = {made_from: bits for made_from, bits in every.items() if made_from >= since}
-            told = list(blocks.values())
+            answers = list(blocks.values())
             start = len(every) - len(blocks) + 1
-            at = changed_at(told, failure_of(start, failure_of(place, self.terms.alarm)))
+            at = changed_at(answers, failure_of(start, failure_of(place, self.terms.alarm)))
             if at is not None:
-                early, late = sum(told[:at], Bits(0, 0)), sum(told[at:], Bits(0, 0))
+                early, late = sum(answers[:at], Bits(0, 0)), sum(answers[at:], Bits(0, 0))
                 worth = self.terms.scale.estimate
                 found.append(Change(policy, list(blocks)[at], worth(early), worth(late)))
         return max(found, key=lambda change: change.since, default=None)

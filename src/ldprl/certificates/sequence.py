@@ -99,8 +99,8 @@ def evidence_slope(
 
 def _powers(users: int | IntArray, ones: int | IntArray, mean: float | FloatArray) -> FloatArray:
     """Return λS − n·ln(1 + q(e^λ − 1)) for each λ, along a last axis."""
-    counts, told = np.asarray(users)[..., None], np.asarray(ones)[..., None]
-    powers: FloatArray = _LAMBDAS * told - counts * np.log1p(np.asarray(mean)[..., None] * _RISES)
+    counts, sums = np.asarray(users)[..., None], np.asarray(ones)[..., None]
+    powers: FloatArray = _LAMBDAS * sums - counts * np.log1p(np.asarray(mean)[..., None] * _RISES)
     return powers
 
 

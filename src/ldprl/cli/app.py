@@ -41,7 +41,7 @@ class Door(TyperGroup):
     """Turns refused or unparsable input into one line and exit code 2; warnings into a line."""
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
-        """Read what stands before the command's name."""
+        """Read the options before the command's name."""
         try:
             return super().make_context(*arguments, **more)
         except _UsageError as error:
@@ -112,7 +112,7 @@ def ldprl_command(
     **bounds** says what theory promises and forbids.
 
     **ldprl COMMAND --help** ends with an example; **--json** makes output that programs can read.
-    A learner or mechanism of one's own goes by **module:Class**.
+    Your own learner or mechanism is named as **module:Class**.
     """
     # A module beside the caller can be named; it is looked for last, so that it hides no other.
     if os.getcwd() not in sys.path:

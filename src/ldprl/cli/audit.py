@@ -59,7 +59,7 @@ def audit(
     """Attack a mechanism and say what that proves about its (ε, δ).
 
     Two users whose trajectories differ as much as any can report again and again; an attacker
-    who knows both tells them apart. What it states holds with probability 1 − 10⁻⁶. The exit
+    who knows both distinguishes them. What it states holds with probability 1 − 10⁻⁶. The exit
     code is 1 if a claim is violated.
     """
     if every == (mechanism is not None):

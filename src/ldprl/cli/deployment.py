@@ -53,7 +53,7 @@ states = ["state 0", "state 1", "state 2", "state 3"]
 actions = ["action 0", "action 1", "action 2"]
 reward = "reward"
 
-# What is publicly known of the problem may stand in a table [structure], or in a JSON file that
+# What is publicly known of the problem may be in a table [structure], or in a JSON file that
 # `structure` names: admissible actions, successors, rewards, groups of states, the incumbent (the
 # policy that users had before, or a JSON file with it). It costs no privacy and helps to learn.
 

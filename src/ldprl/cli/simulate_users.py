@@ -43,7 +43,7 @@ def simulate_users(
 ) -> None:
     """Let simulated people take part in a running service, and show the regret.
 
-    Each of them fetches a policy under an id of its own, lives through an episode, randomizes it
+    Each of them fetches a policy under a fresh id, lives through an episode, randomizes it
     and sends one report, as `ldprl.client` does for real people.
     """
     from importlib.resources import files

@@ -13,7 +13,7 @@ from ldprl.client.entries import Entries, Entry
 from ldprl.client.window import Moment, RollingBudget
 
 _MOST = 10_000
-"""How many further reports are counted; more are as good as no limit."""
+"""How many further reports are counted; a larger number is of no use to anybody."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The client for apps that run on asyncio: the same calls, made in threads of their own.
+"""The client for apps that run on asyncio: the same calls, made in threads.
 
 A call that is cancelled may still be completed by its thread. Making it again is safe, as it is
 after a restart: the same episode, the same id, the same bytes.

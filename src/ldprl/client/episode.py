@@ -127,7 +127,7 @@ class Episode:
         """Randomize what is on record, write the report down, and send it.
 
         Before the last step is on record, the report is that of a user who stopped: everybody who
-        received a policy reports, and "nothing to tell" is one of the answers.
+        received a policy reports, and an answer may say that nothing is reported.
 
         Parameters
         ----------

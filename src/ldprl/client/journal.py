@@ -1,6 +1,6 @@
 """What an episode has come to so far, on disk, so that an app that dies can go on with it.
 
-It holds states and rewards in the clear. So it is a file of its own, beside the ledger and readable
+It holds states and rewards in the clear. So it is a separate file, beside the ledger and readable
 by its owner alone, and it is emptied as soon as the report is written down.
 """
 

@@ -13,12 +13,12 @@ Whatever moment the process or the machine dies at, nothing is counted too low:
 
 - before the first line is complete, nothing has been drawn;
 - after it and before the second is complete, a report may have been drawn but never handed out.
-  The spend stands, and drawing once more within it is safe, because nobody saw the first draw;
+  The spend counts, and drawing once more within it is safe, because nobody saw the first draw;
 - after the second line, the same bytes are handed out again under the same id. A fresh draw would
   spend ε again, so a retry never makes one.
 
 A line that cannot be read may be a report's that was handed out before the file was damaged. Such a
-spend stands too, but nothing more is drawn within it.
+spend counts too, but nothing more is drawn within it.
 
 What is not covered: a file that is deleted, or put back to an older state, forgets; and several
 devices of one user keep several books.

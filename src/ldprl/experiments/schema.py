@@ -176,7 +176,7 @@ def _name(known: Any) -> Callable[[str, Any], str]:
 
 
 def _class(known: Catalogue[Any]) -> Callable[[str, Any], str]:
-    """Return a check of a name, or of one's own ``module:Class``."""
+    """Return a check of a name or a ``module:Class``."""
 
     def check(field: str, value: Any) -> str:
         known.find(_text(field, value), field=field)

@@ -139,7 +139,7 @@ def _question(field: str, value: object, deployment: Deployment) -> Question:
     if (question.kind, question.step) not in possible:
         kinds = sorted({kind for kind, _ in possible})
         raise InputError(f"{field}.kind", question.kind, " or ".join(kinds))
-    # A partition of its own comes with the integers that hide its answers.
+    # A question with its own partition has the integers that hide its answers.
     given = cast(dict[str, Any], value)
     for key, expected in deployment.built.question_document(question).items():
         if given.get(key) != expected:

@@ -1,4 +1,4 @@
-"""The relay's one thread of its own: fetches plans, freezes crowds, hands them over."""
+"""The relay's background thread: fetches plans, freezes crowds, hands them over."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Courier:
                 _log.warning("not now: %s", error)
                 pause = min(2 * pause, _LONGEST_WAIT)
             except Exception:
-                # Plans are public and reports are sealed: the trace may tell all.
+                # Plans are public and reports are sealed: the trace may be logged.
                 _log.exception("not now")
                 pause = min(2 * pause, _LONGEST_WAIT)
 

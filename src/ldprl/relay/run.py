@@ -33,7 +33,7 @@ def relay(
     digest: str | None = None,
     log_format: str = "text",
 ) -> None:
-    """Relay until told to stop. What is no crowd stays in the database, and nowhere else."""
+    """Relay until a signal says to stop. Reports that are no crowd yet stay in the database."""
     configure_logs(log_format)
     upstream = Upstream(service, token)
     deployment = _deployment(upstream, service, digest)

@@ -112,10 +112,10 @@ class RelayStore:
                     new[name] = one
             rows = [(one.version, name, one.sealed) for name, one in new.items()]
             db.executemany("INSERT INTO reports VALUES (NULL, ?, 0, ?, ?)", rows)
-            told = Counter(outcomes)
-            told["accepted"] += len(new)
-            told["duplicate"] += len(reports) - len(new)
-            db.executemany(_COUNT, told.items())
+            counts = Counter(outcomes)
+            counts["accepted"] += len(new)
+            counts["duplicate"] += len(reports) - len(new)
+            db.executemany(_COUNT, counts.items())
         with self._lock:
             for name, one in new.items():
                 self._known.add(one.version, [name])

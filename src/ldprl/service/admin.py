@@ -40,7 +40,7 @@ class Admin:
         self._hash = service.settings.admin_token_hash
 
     def routes(self) -> list[Route]:
-        """Return where each handler stands."""
+        """Return the route of each handler."""
         return [
             Route("/v1/admin/pause", self._guarded(self.pause), methods=["POST"]),
             Route("/v1/admin/export", self._guarded(self.export)),

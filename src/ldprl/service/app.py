@@ -1,4 +1,4 @@
-"""The application: reports on a short path of their own, the rest through Starlette's routes."""
+"""The application: reports on a short path, the rest through Starlette's routes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ldprl.service.routes import Routes
 from ldprl.service.service import Service
 
 _NAMES = {404: "not-found", 405: "method-not-allowed"}
-_FREE = ("/healthz", "/metrics")
-"""Monitoring is answered at any load."""
+_UNLIMITED = ("/healthz", "/metrics")
+"""Monitoring gets a response at any load."""
 _log = logging.getLogger("ldprl.service")
 
 
@@ -62,7 +62,7 @@ class App:
         path = scope["path"]
         if path == "/v1/crowds":
             return await self._crowd(scope, receive)
-        if path in _FREE:
+        if path in _UNLIMITED:
             await self._routed(scope, receive, send)
             return None
         with self.service.gate.enter(scope):
@@ -93,7 +93,7 @@ class App:
             # A message may quote what a user sent; where it happened does not.
             where = "".join(traceback.format_tb(error.__traceback__))
             _log.error("%s at\n%s", type(error).__name__, where)
-            response = problem(500, "internal", "the server failed; this is a fault of its own")
+            response = problem(500, "internal", "the server failed; the request is not at fault")
         # What is left of the body is not worth waiting for.
         response.headers["connection"] = "close"
         return response

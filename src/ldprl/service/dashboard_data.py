@@ -15,10 +15,10 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.service.influence import Answered, exposure
 from ldprl.service.learners import learner_of
 from ldprl.service.learning import (
+    advised_actions,
     beyond_noise,
     learning,
     mean_of,
-    told_actions,
     values_from_effects,
     values_in_models,
 )
@@ -72,7 +72,7 @@ def dashboard_data(
         if statistics.effects is None
         else _effects(deployment, plan, statistics, answered, first or (statistics, answered))
     )
-    policy = _rounded(told_actions(deployment.shape, plan)) if _fits(deployment.shape) else None
+    policy = _rounded(advised_actions(deployment.shape, plan)) if _fits(deployment.shape) else None
     return {
         "deployment": _deployment(deployment),
         "users": statistics.users,
@@ -111,7 +111,7 @@ def _model(
             values_in_models(
                 deployment.shape,
                 seen.visited[0],
-                told_actions(deployment.shape, plan),
+                advised_actions(deployment.shape, plan),
                 belief,
                 deployment.structure,
             ),
@@ -170,8 +170,8 @@ def _deployment(deployment: Deployment) -> dict[str, Any]:
     document = deployment.document
     kept = ("name", "mechanism", "epsilon", "delta", "learner", "report_window_hours")
     sizes = {key: document["shape"][key] for key in ("horizon", "step_dependent")}
-    told = {key: document[key] for key in kept}
-    return {"digest": deployment.digest, **told, **sizes, **document["labels"]}
+    shown = {key: document[key] for key in kept}
+    return {"digest": deployment.digest, **shown, **sizes, **document["labels"]}
 
 
 def _progress(statistics: Statistics, seen: Progress) -> dict[str, Any]:

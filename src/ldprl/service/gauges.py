@@ -55,9 +55,9 @@ def gauges(service: Service, dashboard: Mapping[str, Any] | None) -> list[Gauge]
         return found
     wrong, learning = len(dashboard["contradictions"]), dashboard["learning"]
     found.append(Gauge("ldprl_contradictions", "What reports say against [structure].", wrong))
-    found += [Gauge(*told, float(learning[key])) for key, told in _LEARNING.items()]
+    found += [Gauge(*named, float(learning[key])) for key, named in _LEARNING.items()]
     if (progress := dashboard["progress"]) is not None:
-        found += [Gauge(*told, progress[key]) for key, told in _PROGRESS.items()]
+        found += [Gauge(*named, progress[key]) for key, named in _PROGRESS.items()]
     found += _certified(dashboard["certificate"])
     changes = (dashboard["model_change"], (dashboard["certificate"] or {}).get("change"))
     changed = int(any(change is not None for change in changes))

@@ -28,12 +28,12 @@ def exposure(mechanism: Mechanism, answered: Answered) -> tuple[FloatArray, Floa
     moves = np.zeros(empty.move_reports.shape)
     for assignment, users in answered:
         # Decoding counts answers by their squared weights; here the weights themselves matter.
-        told = replace(
+        weighted = replace(
             assignment,
             questions=tuple(replace(q, weights=np.sqrt(q.weights)) for q in assignment.questions),
         )
-        nothing = mechanism.alphabet(told).untold(users)
-        part = mechanism.decode(nothing, users, told)
+        nothing = mechanism.alphabet(weighted).untold(users)
+        part = mechanism.decode(nothing, users, weighted)
         rewards += part.reports
         moves += part.move_reports
     return rewards, moves

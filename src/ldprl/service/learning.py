@@ -30,8 +30,8 @@ law. Plans that follow the noise bend that law: in five worlds without effects, 
 _LEAST_TRIED = 10.0
 """Users, of average weight, whose information a direction must have to be looked at."""
 _FIRST = 0.1
-"""Users whose plan was made from less than this share of those who are typically needed act at
-random, as good as. Laws that lean are worth up to 12% of the gap more than a uniform one (on
+"""Users whose plan was made from less than this share of those who are typically needed act almost
+at random. Laws that lean are worth up to 12% of the gap more than a uniform one (on
 RiverSwim; below 2% on random problems, grids and FrozenLake)."""
 _MOST_STATES = 200
 """More states are not built to see what a typical problem needs: users grow as their square, which
@@ -102,7 +102,7 @@ def typical_need(shape: Shape, epsilon: float, known: Structure | None) -> float
 
 
 def users_at_random(deployment: Deployment) -> float:
-    """Return from how many users a plan may be made that still acts at random, as good as."""
+    """Return the most users from whom a plan is made that still acts almost at random."""
     need = typical_need(deployment.shape, float(deployment.epsilon), deployment.structure)
     return _FIRST * need
 
@@ -110,7 +110,7 @@ def users_at_random(deployment: Deployment) -> float:
 def values_in_models(
     shape: Shape,
     start: FloatArray,
-    told: FloatArray,
+    advised: FloatArray,
     belief: Belief,
     known: Structure | None = None,
 ) -> FloatArray:
@@ -122,7 +122,7 @@ def values_in_models(
         Sizes of the problem.
     start
         Expected share of the users who start in each state.
-    told
+    advised
         The share of users who are given each action, of shape (H, S, A).
     belief
         What the sums say of the model.
@@ -133,12 +133,12 @@ def values_in_models(
 
     rng = np.random.default_rng(0)
     known = Structure(shape) if known is None else known
-    uniform = np.broadcast_to(known.at_random, told.shape)
+    uniform = np.broadcast_to(known.at_random, advised.shape)
     found = np.empty((DRAWS, 3))
     for draw in range(DRAWS):
         rewards, moves = draw_model(belief, rng)
         best = start @ solve(shape, rewards, moves)[1][0]
-        others = [start @ mixed_value(shape, law, rewards, moves) for law in (uniform, told)]
+        others = [start @ mixed_value(shape, law, rewards, moves) for law in (uniform, advised)]
         found[draw] = best, *others
     return found
 
@@ -188,13 +188,13 @@ def values_from_effects(
     known = Structure(shape) if known is None else known
     belief = believe(effects.scores[0], effects.information[0], known)
     spread, unit = np.linalg.cholesky(belief.covariance), _unit(mechanism, plan)
-    told = told_actions(shape, plan)[0]
+    advised = advised_actions(shape, plan)[0]
     found = np.empty((DRAWS, 3))
     for draw in range(DRAWS):
         chance = rng.standard_normal(belief.mean.shape)
         effect = belief.mean + np.einsum("sab,sb->sa", spread, chance)
         best = np.where(known.choices, effect, -np.inf).max(axis=1)
-        gain = unit * float((best - (told * effect).sum(axis=1)).sum())
+        gain = unit * float((best - (advised * effect).sum(axis=1)).sum())
         value, at_random = rng.normal(*latest), rng.normal(*earliest)
         found[draw] = value + gain, at_random, value
     return np.clip(found, 0.0, shape.horizon)
@@ -212,12 +212,12 @@ def mean_of(mechanism: ReturnBits, effects: Effects, answered: Answered) -> tupl
     return mean_return(thresholds, mechanism.shape.horizon, float(mechanism.spread(0.5)))
 
 
-def told_actions(shape: Shape, plan: Plan) -> FloatArray:
+def advised_actions(shape: Shape, plan: Plan) -> FloatArray:
     """Return the share of users who are given each action, of shape (H, S, A)."""
-    told = np.zeros((shape.horizon, shape.states, shape.actions))
+    advised = np.zeros((shape.horizon, shape.states, shape.actions))
     for assignment in plan:
-        told += assignment.share * assignment.chances(shape)
-    return told
+        advised += assignment.share * assignment.chances(shape)
+    return advised
 
 
 def beyond_noise(effects: Effects, users: int) -> bool:
@@ -233,7 +233,7 @@ def beyond_noise(effects: Effects, users: int) -> bool:
     sizes, axes = np.linalg.eigh(effects.information[0])
     along = np.einsum("sab,sa->sb", axes, effects.scores[0])
     squares, weights = effects.squares.tolist()
-    # Chances sum to 1, so that one direction of every state is known to tell nothing.
+    # Chances sum to 1, so that one direction of every state holds no information.
     nothing = 1e-9 * np.maximum(sizes[:, -1:], 1e-300)
     known = sizes > np.maximum(_LEAST_TRIED * weights / max(users, 1), nothing)
     total, freedom = float((along[known] ** 2 / sizes[known]).sum()), int(known.sum())

@@ -19,7 +19,7 @@ _OWN = ("ldprl.", "py.warnings")
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: time, level, logger, message, and fields of its own."""
+    """One JSON object on each line: time, level, logger, message and the record's fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""

@@ -12,7 +12,7 @@ from ldprl.service.responses import HEADERS, PAGE_POLICY, problem
 from ldprl.service.settings import DEMO, HERE
 
 _STATIC = HERE / "static"
-# In a checkout the browser client stands where it is developed; a package has it in static.
+# A checkout has the browser client where it is developed, a package has it in static.
 _CLIENT = HERE.parents[2] / "clients" / "js"
 
 

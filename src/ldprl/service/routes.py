@@ -44,7 +44,7 @@ class Routes:
         self._dashboard = Shared(lambda: dashboard(service, history), seconds=_DASHBOARD_SECONDS)
 
     def routes(self) -> list[Route]:
-        """Return where each handler stands."""
+        """Return the route of each handler."""
         return [
             Route("/v1/deployment", self.deployment),
             Route("/v1/policy", self.policy),
@@ -71,7 +71,7 @@ class Routes:
         if not REPORT_ID.fullmatch(report_id):
             return problem(400, "malformed", "id: expected 32 hexadecimal digits in lower case")
         if self._service.crowds is not None:
-            return problem(422, "relay-only", "an id here and in a report would tell who sent it")
+            return problem(422, "relay-only", "an id here and in a report would show who sent it")
         return json_response(
             current.response(*current.drawn(report_id, self._service.database.secret))
         )

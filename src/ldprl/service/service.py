@@ -86,7 +86,7 @@ class Service:
 
     @property
     def view(self) -> View:
-        """The board as it stands."""
+        """The latest view of the board."""
         if self.board.view is None:
             raise DelayedError("database-down", "no plan has been read yet")
         return self.board.view

@@ -58,7 +58,7 @@ class ServiceSettings:
 def read_deployment(path: Path | None) -> Deployment:
     """Read a deployment's TOML file, or the demo's.
 
-    What is publicly known, or the incumbent alone, may lie in a JSON file of its own.
+    What is publicly known, or the incumbent alone, may be in a separate JSON file.
     """
     path = DEMO / "deployment.toml" if path is None else path
     try:

@@ -45,7 +45,7 @@ class Watch:
             return
         status = _HUNG_UP
 
-        # Not a coroutine of its own: that would cost every message one more step of the loop.
+        # Not a coroutine, which would cost one more step of the loop for every message.
         def noting(message: Message) -> Awaitable[None]:
             nonlocal status
             if message["type"] == "http.response.start":

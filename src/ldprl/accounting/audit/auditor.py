@@ -203,7 +203,7 @@ def _scout(
     count: int,
     source: RandomSource,
     wanted: str | None,
-    tell: Callable[[int], object],
+    drew: Callable[[int], object],
 ) -> tuple[Neighbours, dict[str, Attack]]:
     """Return the pair that promises most on a few reports, and the attacks on it."""
     found = []
@@ -212,9 +212,9 @@ def _scout(
             draw_reports(mechanism, trajectory, pair.assignment, count, source)
             for trajectory in (pair.first, pair.second)
         )
-        tell(2 * count)
+        drew(2 * count)
         attacks = _attacks(mechanism, pair, first, second, wanted)
-        seen = _observe(mechanism, pair, attacks, count, source, tell)
+        seen = _observe(mechanism, pair, attacks, count, source, drew)
         promise = max(attacks[name].plan(*both, goal)[0] for name, both in seen.items())
         found.append((max(0.0, promise), pair, attacks))
     # The first of those that promise as much: where none promises anything, the worst pair.
@@ -253,7 +253,7 @@ def _observe(
     attacks: Mapping[str, Attack],
     count: int,
     source: RandomSource,
-    tell: Callable[[int], object],
+    drew: Callable[[int], object],
 ) -> Evidence:
     """Draw ``count`` fresh reports of each user and return what each attack keeps of them."""
     parts: dict[str, tuple[list[Array], list[Array]]] = {name: ([], []) for name in attacks}
@@ -262,7 +262,7 @@ def _observe(
             reports = draw_reports(mechanism, trajectory, pair.assignment, chunk, source)
             for name, attack in attacks.items():
                 parts[name][side].append(attack.evidence(reports))
-            tell(chunk)
+            drew(chunk)
     return {
         name: (np.concatenate(first), np.concatenate(second))
         for name, (first, second) in parts.items()

@@ -1,7 +1,7 @@
 """An attack on shuffled batches: whether the crowd is as large as it is said to be.
 
-An attacker who knows what all the others lived, the same for each of them, tells two victims apart
-by the likelihood ratio of the batch. The victim may have sent any of the reports, so it is
+An attacker who knows what all the others lived, the same for each of them, distinguishes two
+victims by the likelihood ratio of the batch. The victim may have sent any of the reports, so it is
 
     ln Σ_i P(z_i | first)/P(z_i | others) − ln Σ_i P(z_i | second)/P(z_i | others),
 
@@ -149,7 +149,7 @@ def batch_score(mechanism: Mechanism, scene: Scene, reports: Array, batches: int
     if any(each is None for each in of):
         raise InputError("mechanism", mechanism.name, "one with a log-likelihood, for crowds")
     ratios = [np.exp(np.asarray(of[side]) - np.asarray(of[2])) for side in (0, 1)]
-    # Sorted: the rounding error of a sum must not tell where the victim's report stood.
+    # Sorted: the rounding error of a sum must not show the place of the victim's report.
     sums = [np.sort(ratio.reshape(batches, -1), axis=1).sum(axis=1) for ratio in ratios]
     score: FloatArray = np.log(sums[0]) - np.log(sums[1])
     return score

@@ -1,4 +1,4 @@
-"""Pairs of trajectories that an attacker tries to tell apart, the worst one first."""
+"""Pairs of trajectories that an attacker tries to distinguish, the worst one first."""
 
 from __future__ import annotations
 

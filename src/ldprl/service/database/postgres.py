@@ -171,7 +171,7 @@ class PostgresDatabase:
                 cursor.executemany("INSERT INTO sums VALUES (%s, %s, 0, %s)", empty)
 
     def forget(self, version: int) -> None:
-        """Close the versions up to ``version`` for ever, and delete the ids reported under them."""
+        """Close the versions up to ``version`` for good, and delete the ids reported under them."""
         with self._planning.transaction() as session:
             # Commits that have read the old value end first, and later ones read the new one.
             session.execute("SELECT pg_advisory_xact_lock(%s)", (_FORGET_LOCK,))

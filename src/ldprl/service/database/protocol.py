@@ -30,7 +30,7 @@ class Admitted(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredPlan:
-    """A plan as it is kept, for ever and unchanged.
+    """A plan as it is kept; it never changes.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class Database(Protocol):
         """Put a plan in force, with an empty sum of the given length for each assignment."""
 
     def forget(self, version: int) -> None:
-        """Close the versions up to ``version`` for ever, and delete the ids reported under them."""
+        """Close the versions up to ``version`` for good, and delete the ids reported under them."""
 
     def set_paused(self, paused: bool) -> None:
         """Pause the service, or resume it."""

@@ -37,7 +37,7 @@ CREATE TABLE ids (
 CREATE TABLE outcomes (
   name TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 """
-# The ids of one commit are one row, added at the end: random ids in an index of their own would
+# The ids of one commit are one row, added at the end: random ids in an index would
 # touch a page each. Which ids are known is looked up in memory.
 _KEEP = "INSERT INTO ids SELECT ?1, coalesce(max(number), 0) + 1, ?2 FROM ids WHERE version = ?1"
 _COUNT = (
@@ -186,7 +186,7 @@ class SqliteDatabase:
             self._sums.update(empty)
 
     def forget(self, version: int) -> None:
-        """Close the versions up to ``version`` for ever, and delete the ids reported under them."""
+        """Close the versions up to ``version`` for good, and delete the ids reported under them."""
         with self._transaction() as writer:
             closed = max(version, self._forgotten)
             writer.execute("UPDATE meta SET forgotten = ?", (closed,))
