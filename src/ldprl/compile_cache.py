@@ -14,7 +14,8 @@ def provide_compile_cache() -> None:
     The folder is this process's own and goes with it: code from a folder that others may write to
     would be theirs to choose.
     """
-    if _VARIABLE in os.environ or _writable(Path(__file__).parent) or _writable(_user_cache()):
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    if _VARIABLE in os.environ or _writable(Path(__file__).parent) or _writable(home):
         return
     import atexit
     import shutil
@@ -23,10 +24,6 @@ def provide_compile_cache() -> None:
     folder = tempfile.mkdtemp(prefix="ldprl-numba-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ[_VARIABLE] = folder
-
-
-def _user_cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
 
 
 def _writable(folder: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
 
 
 class InputError(ValueError):
@@ -53,6 +54,14 @@ def real(field: str, value: float, expected: str) -> float:
     if not math.isfinite(number):
         raise InputError(field, value, expected)
     return number
+
+
+def decimal_text(field: str, value: object) -> str:
+    """Return a number as the shortest decimal string that reads back as the same float."""
+    try:
+        return format(Decimal(repr(float(value))).normalize(), "f")  # type: ignore[arg-type]
+    except (TypeError, ValueError, InvalidOperation):
+        raise InputError(field, value, "a decimal number") from None
 
 
 def one_of(field: str, value: str, known: Iterable[str]) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from ldprl.errors import InputError, one_of
+from ldprl.errors import InputError, decimal_text, one_of
 from ldprl.shape import BoolArray, FloatArray, IntArray, Policy, Shape, check_policy
 
 PARTS = ("admissible", "successors", "rewards", "groups", "incumbent")
@@ -134,7 +133,8 @@ class Structure:
                 found[part] = [np.flatnonzero(row).tolist() for row in mask]
         if self.rewards is not None:
             found["rewards"] = [
-                [_decimal(number) for number in row] for row in self.rewards.tolist()
+                ["" if math.isnan(one) else decimal_text("structure.rewards", one) for one in row]
+                for row in self.rewards.tolist()
             ]
         if self.groups is not None:
             found["groups"] = self.groups.tolist()
@@ -226,8 +226,3 @@ def _incumbent(value: object, shape: Shape) -> Policy:
     if not all(type(one) is int for row in table for one in row):
         raise InputError(field, "other entries", expected)
     return check_policy(field, np.array(table, dtype=np.int64), shape)
-
-
-def _decimal(number: float) -> str:
-    """Write a known reward with all its digits, or nothing."""
-    return "" if math.isnan(number) else format(Decimal(repr(number)).normalize(), "f")

@@ -11,7 +11,7 @@ from ldprl import Budget
 from ldprl.client.allowance import Allowance
 from ldprl.client.entries import Entries, Entry
 from ldprl.client.window import DAY, Moment, RollingBudget
-from ldprl.protocol.deployment import decimal_text
+from ldprl.errors import decimal_text
 
 
 def ledger_vectors() -> Iterator[dict[str, Any]]:

@@ -14,7 +14,8 @@ import pytest
 
 from ldprl import InputError, Shape
 from ldprl.catalogue import LEARNERS, check_pair, recommended
-from ldprl.protocol.deployment import Deployment, decimal_text, digest_of, epoch_length
+from ldprl.errors import decimal_text
+from ldprl.protocol.deployment import Deployment, digest_of, epoch_length
 from ldprl.protocol.labels import Labels
 
 from .deployments import EVERY

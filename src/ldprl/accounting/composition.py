@@ -71,7 +71,8 @@ def spent_together(costs: Sequence[Budget], delta: Number | None = None) -> Spen
     Unequal costs are added up, since they may have been chosen one after the other; of equal ones
     the number is taken as fixed in advance.
     """
-    epsilon_sum, delta_sum = _sums(costs)
+    epsilon_sum = sum((cost.epsilon for cost in costs), Fraction(0))
+    delta_sum = sum((cost.delta for cost in costs), Fraction(0))
     if delta is None:
         level = min(delta_sum, Fraction(1))
     else:
@@ -83,11 +84,6 @@ def spent_together(costs: Sequence[Budget], delta: Number | None = None) -> Spen
     else:
         by_losses = composed_epsilon(worst_pairs(costs), float(level)) if costs else 0.0
     return Spent(len(costs), min(by_sum, by_losses), float(level), epsilon_sum, delta_sum)
-
-
-def _sums(costs: Sequence[Budget]) -> tuple[Fraction, Fraction]:
-    zero = Fraction(0)
-    return sum((c.epsilon for c in costs), zero), sum((c.delta for c in costs), zero)
 
 
 def worst_pairs(costs: Sequence[Budget]) -> list[LossPair]:

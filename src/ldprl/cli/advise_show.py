@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ldprl.advice import Advice, Pair
+from ldprl.advice import Advice
 from ldprl.advice.forecast import Forecast
 from ldprl.advice.incumbent import made_up_for_after
 from ldprl.advice.record import as_dict
@@ -130,7 +130,7 @@ def _show_pairs(advice: Advice, title: str) -> None:
     ranked = sorted(advice.compared, key=lambda one: one.loss(advice.users))
     rows = [
         (
-            _name(one.pair),
+            f"{one.pair.learner}, {one.pair.mechanism}{'' if one.pair.pure else ' (ε, δ)'}",
             f"{len(one.losses)}",
             _at(one, advice.users),
             f"{one.after(advice.users).max():.2g}",
@@ -144,7 +144,3 @@ def _at(forecast: Forecast, users: int) -> str:
     """Write the loss; where fewer users were simulated, say how many."""
     last = int(forecast.points[-1])
     return at(forecast, users) + ("" if last >= users else f" ({last:,} users)")
-
-
-def _name(pair: Pair) -> str:
-    return f"{pair.learner}, {pair.mechanism}{'' if pair.pure else ' (ε, δ)'}"

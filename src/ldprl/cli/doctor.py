@@ -5,9 +5,7 @@ from __future__ import annotations
 import glob
 import importlib
 import os
-import platform
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -44,6 +42,8 @@ def doctor(as_json: Json = False) -> None:
 
     The exit code is 0 unless the core is broken, so that no report can be made.
     """
+    import platform
+
     from rich.console import Console
 
     with Console(stderr=True).status("checking"):
@@ -141,6 +141,8 @@ def _compile() -> str:
 
 
 def _version_of(names: Sequence[str], places: Sequence[str]) -> str:
+    import subprocess
+
     folders = [folder for place in places for folder in sorted(glob.glob(place), reverse=True)]
     path = os.pathsep.join([os.environ.get("PATH", ""), *folders])
     for name in names:

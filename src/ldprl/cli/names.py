@@ -42,22 +42,18 @@ def _level(learner: type[Learner]) -> str:
 
 
 def private_mechanisms(constants: str, delta: float) -> list[str]:
-    """Return the mechanisms that claim a finite ε with these constants and this δ."""
+    """Return the mechanisms that claim a finite ε with these constants and this δ.
+
+    Those that need a larger δ are named on stderr.
+    """
     from ldprl.mechanisms.catalogue import MECHANISMS
 
     one_of("constants", constants, ("sound", "paper"))
-    private = [
+    names = [
         name
         for name, kind in MECHANISMS.items()
         if kind.private and (constants != "paper" or "constants" in kind.parameters())
     ]
-    return with_delta(private, delta)
-
-
-def with_delta(names: list[str], delta: float) -> list[str]:
-    """Return the mechanisms that can be built with this δ; name the others on stderr."""
-    from ldprl.mechanisms.catalogue import MECHANISMS
-
     needy = [name for name in names if MECHANISMS[name].parameters().get("delta") and not delta]
     if needy:
         print(f"left out: {', '.join(needy)}, which need --delta > 0", file=sys.stderr)

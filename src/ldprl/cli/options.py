@@ -1,6 +1,7 @@
-"""How options are declared, and those that several commands take."""
+"""How options are declared, and those that several commands take.
 
-from __future__ import annotations
+Annotations here are no strings: typer would evaluate those of every option at every start.
+"""
 
 from collections.abc import Callable
 from pathlib import Path

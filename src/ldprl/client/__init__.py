@@ -16,19 +16,3 @@ from ldprl.client.errors import UnavailableError as UnavailableError
 from ldprl.client.errors import UnexpectedAnswerError as UnexpectedAnswerError
 from ldprl.client.outcome import Outcome as Outcome
 from ldprl.client.window import RollingBudget as RollingBudget
-
-__all__ = [
-    "AsyncClient",
-    "AsyncEpisode",
-    "BusyError",
-    "Client",
-    "ClientError",
-    "Episode",
-    "Left",
-    "Outcome",
-    "RefusedError",
-    "RollingBudget",
-    "StopEpisode",
-    "UnavailableError",
-    "UnexpectedAnswerError",
-]

@@ -31,30 +31,23 @@ class RemoteService:
         """Return the whole plan, from which a user of a relay draws an assignment."""
         return self._get("/v1/policy")
 
-    def leave(self, sealed: bytes) -> str:
-        """Leave a sealed report with a relay; return ``accepted``, or ``refused: …``."""
-        answer = self.patience.until_settled(
-            lambda: self.connection.request("POST", "/v1/reports", sealed)
-        )
-        said = answer.document if isinstance(answer.document, dict) else {}
-        cause = said.get("cause")
-        if answer.status == 200 and said.get("status") == "accepted":
-            return "accepted"
-        if 400 <= answer.status < 500 and isinstance(cause, str) and cause:
-            return f"refused: {cause}: {said.get('detail', '')}"[:_LONGEST_NOTE]
-        raise UnexpectedAnswerError(f"POST /v1/reports: status {answer.status}")
-
     def send(self, report_id: str, report: bytes) -> str:
         """Send a report; return ``counted``, ``duplicate``, or ``refused: cause: detail``."""
+        return self._post(report, report_id, ("counted", "duplicate"))
+
+    def leave(self, sealed: bytes) -> str:
+        """Leave a sealed report with a relay; return ``accepted``, or ``refused: …``."""
+        return self._post(sealed, None, ("accepted",))
+
+    def _post(self, report: bytes, report_id: str | None, known: tuple[str, ...]) -> str:
         response = self.patience.until_settled(
             lambda: self.connection.request("POST", "/v1/reports", report)
         )
         said = response.document if isinstance(response.document, dict) else {}
         status, cause = said.get("status"), said.get("cause")
-        if response.status == 200 and said.get("id") == report_id:
-            if status in ("counted", "duplicate"):
-                return str(status)
-        elif 400 <= response.status < 500 and isinstance(cause, str) and cause:
+        if response.status == 200 and status in known and said.get("id") == report_id:
+            return str(status)
+        if 400 <= response.status < 500 and isinstance(cause, str) and cause:
             return f"refused: {cause}: {said.get('detail', '')}"[:_LONGEST_NOTE]
         raise UnexpectedAnswerError(f"POST /v1/reports: status {response.status}")
 

@@ -114,7 +114,8 @@ def cells_of(experiment: Experiment, folder: Path) -> list[Cell]:
     """
     cells = []
     for environment in experiment.environments:
-        mdp = mdp_from(_located(environment, folder))
+        beside = folder / environment
+        mdp = mdp_from(str(beside) if beside.is_file() else environment)
         world = digest_of(mdp)
         for learner, mechanism, constants, epsilon in _combinations(experiment):
             for seed in experiment.seeds:
@@ -161,8 +162,3 @@ def _combinations(experiment: Experiment) -> Iterator[tuple[str, str, str, float
         epsilons = experiment.epsilons if MECHANISMS.find(mechanism).private else (None,)
         for constants, epsilon in product(experiment.constants, epsilons):
             yield learner, mechanism, constants, epsilon
-
-
-def _located(environment: str, folder: Path) -> str:
-    beside = folder / environment
-    return str(beside) if beside.is_file() else environment

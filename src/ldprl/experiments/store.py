@@ -31,22 +31,6 @@ from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell, StoppedError, digest
 from ldprl.simulation.engine import Simulation
 
-_SCHEMA = pa.schema(
-    {
-        "environment": pa.string(),
-        "learner": pa.string(),
-        "mechanism": pa.string(),
-        "constants": pa.string(),
-        "epsilon": pa.float64(),
-        "delta": pa.float64(),
-        "seed": pa.int64(),
-        "run": pa.int64(),
-        "episodes": pa.int64(),
-        "regret": pa.float64(),
-        "guaranteed_epsilon": pa.float64(),
-        "guaranteed_delta": pa.float64(),
-    }
-)
 _LOCK = ".lock"
 MANIFEST = "manifest.json"
 CELLS = "cells"
@@ -82,7 +66,8 @@ class Store:
 
     def merge(self, cells: Sequence[Cell]) -> Path:
         """Write the rows of all cells to one file, and return its path."""
-        with _atomically(self.results) as file, pq.ParquetWriter(file, _SCHEMA) as writer:
+        schema = self.read(cells[0]).schema
+        with _atomically(self.results) as file, pq.ParquetWriter(file, schema) as writer:
             for start in range(0, len(cells), _CELLS_AT_ONCE):
                 tables = [self.read(cell) for cell in cells[start : start + _CELLS_AT_ONCE]]
                 writer.write_table(pa.concat_tables(tables))
@@ -151,20 +136,21 @@ def rows_of(cell: Cell, simulation: Simulation) -> pa.Table:
         "learner": cell.learner,
         "mechanism": cell.mechanism,
         "constants": cell.constants,
-        "epsilon": math.inf if cell.epsilon is None else cell.epsilon,
-        "delta": cell.delta,
+        "epsilon": math.inf if cell.epsilon is None else float(cell.epsilon),
+        "delta": float(cell.delta),
         "seed": cell.seed,
         "run": np.repeat(np.arange(runs), points),
         "episodes": np.tile(simulation.checkpoints, runs),
         "regret": simulation.curves.ravel(),
-        "guaranteed_epsilon": simulation.guarantee.epsilon,
-        "guaranteed_delta": simulation.guarantee.delta,
+        "guaranteed_epsilon": float(simulation.guarantee.epsilon),
+        "guaranteed_delta": float(simulation.guarantee.delta),
     }
-    arrays = [
-        values if isinstance(values, np.ndarray) else pa.repeat(pa.scalar(values), count)
-        for values in columns.values()
-    ]
-    return pa.table(arrays, schema=_SCHEMA)
+    return pa.table(
+        {
+            name: values if isinstance(values, np.ndarray) else pa.repeat(pa.scalar(values), count)
+            for name, values in columns.items()
+        }
+    )
 
 
 def _refuse_others(folder: Path, identity: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ldprl.errors import InputError
+from ldprl.errors import InputError, decimal_text
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.structure import Structure
 
@@ -66,6 +66,4 @@ class Certified:
         if not isinstance(table, Mapping) or set(table) - set(_OPTIONAL) != set(_FIELDS):
             expected = f"a table of {', '.join(_FIELDS)} and, if wanted, {', '.join(_OPTIONAL)}"
             raise InputError("certificate", table, expected)
-        from ldprl.protocol.deployment import decimal_text
-
         return cls(**{name: decimal_text(f"certificate.{name}", table[name]) for name in table})

@@ -7,11 +7,17 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any, cast
 
-from ldprl.errors import InputError, one_of, positive, probability, whole_number
+from ldprl.errors import (
+    InputError,
+    decimal_text,
+    one_of,
+    positive,
+    probability,
+    whole_number,
+)
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.pace import growth_of
@@ -250,15 +256,6 @@ def epoch_length(epochs: str, users: int) -> int:
         return 1
     expected = f"'each', 'every:N' or 'growth:G' with N ≥ 1 and 0 < G ≤ {_MOST_GROWTH}"
     raise InputError("epochs", epochs, expected)
-
-
-def decimal_text(field: str, value: object) -> str:
-    """Return a number as the shortest decimal string that reads back as the same float."""
-    try:
-        number = float(cast(str, value))
-        return format(Decimal(repr(number)).normalize(), "f")
-    except (TypeError, ValueError, InvalidOperation):
-        raise InputError(field, value, "a decimal number") from None
 
 
 def _text(key: str, value: object) -> str:

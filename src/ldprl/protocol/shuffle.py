@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ldprl.accounting.shuffling import MOST_USERS, central_delta, central_epsilon
-from ldprl.errors import InputError, positive, probability, whole_number
+from ldprl.errors import InputError, decimal_text, positive, probability, whole_number
 from ldprl.mechanisms.mechanism import Mechanism
 
 _FIELDS = ("crowd", "central_epsilon", "delta", "key")
@@ -67,8 +67,6 @@ class Shuffled:
         """Read the table ``[shuffle]`` of a file or a document."""
         if not isinstance(table, Mapping) or set(table) != set(_FIELDS):
             raise InputError("shuffle", table, "a table of " + ", ".join(_FIELDS))
-        from ldprl.protocol.deployment import decimal_text
-
         return cls(
             whole_number("shuffle.crowd", table["crowd"], 2),
             decimal_text("shuffle.central_epsilon", table["central_epsilon"]),

@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ldprl.errors import InputError
-from ldprl.service.causes import DelayedError
 from ldprl.service.database.known import KnownIds
 from ldprl.service.database.locked_file import LockedFile
 from ldprl.service.database.protocol import Verdict
+from ldprl.service.database.sqlite_file import COUNT, connect, make_durable, transaction
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (digest TEXT NOT NULL);
@@ -35,10 +35,6 @@ CREATE TABLE IF NOT EXISTS batches (
 CREATE TABLE IF NOT EXISTS outcomes (
   name TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 """
-_COUNT = (
-    "INSERT INTO outcomes VALUES (?, ?) "
-    "ON CONFLICT (name) DO UPDATE SET count = count + excluded.count"
-)
 _CACHE_KIB = 128 * 1024
 _NAME_BYTES = 16
 
@@ -74,15 +70,8 @@ class RelayStore:
         self._lock = threading.Lock()
         self._file = LockedFile(path)
         try:
-            self._db = sqlite3.connect(
-                path, isolation_level=None, check_same_thread=False, timeout=5
-            )
-            for pragma in (
-                "journal_mode = WAL",
-                "synchronous = FULL",
-                f"cache_size = -{_CACHE_KIB}",
-            ):
-                self._db.execute(f"PRAGMA {pragma}")
+            self._db = connect(path)
+            make_durable(self._db, _CACHE_KIB)
             self._db.executescript(_TABLES)
             self._claim(path, digest)
             self._file.watch("-wal", "-shm")
@@ -115,7 +104,7 @@ class RelayStore:
             counts = Counter(outcomes)
             counts["accepted"] += len(new)
             counts["duplicate"] += len(reports) - len(new)
-            db.executemany(_COUNT, counts.items())
+            db.executemany(COUNT, counts.items())
         with self._lock:
             for name, one in new.items():
                 self._known.add(one.version, [name])
@@ -189,7 +178,7 @@ class RelayStore:
             db.execute("UPDATE batches SET done = 1 WHERE number = ?", (batch.number,))
             forget = "UPDATE reports SET sealed = NULL WHERE version = ? AND batch = ?"
             db.execute(forget, (batch.version, batch.number))
-            db.executemany(_COUNT, {"handed-over": batch.reports, **outcomes}.items())
+            db.executemany(COUNT, {"handed-over": batch.reports, **outcomes}.items())
 
     def destroy(self, version: int) -> int:
         """Delete all of a version whose window has ended; return how many never had a crowd."""
@@ -200,7 +189,7 @@ class RelayStore:
             ).fetchone()
             db.execute("DELETE FROM reports WHERE version = ?", (version,))
             db.execute("DELETE FROM plans WHERE version = ?", (version,))
-            db.execute(_COUNT, ("destroyed", lost))
+            db.execute(COUNT, ("destroyed", lost))
         with self._lock:
             self._waiting.pop(version, None)
             self._known.forget(version)
@@ -228,18 +217,5 @@ class RelayStore:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            try:
-                self._db.execute("BEGIN IMMEDIATE")
-                yield self._db
-                self._db.execute("COMMIT")
-            except BaseException as error:
-                with contextlib.suppress(sqlite3.Error):
-                    self._db.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error):
-                    raise DelayedError(
-                        "storage-full", "the relay's disk does not answer"
-                    ) from error
-                raise
-            # A file without a name takes commits too, and nobody would ever find them.
-            self._file.check()
+        with self._lock, transaction(self._db, self._file) as db:
+            yield db

@@ -118,7 +118,9 @@ class Gate:
 
     async def read(self, scope: Scope, receive: Receive) -> bytearray:
         """Return the body, of bounded size and in bounded time; hold its bytes till released."""
-        self._check_declared(scope)
+        for name, value in scope["headers"]:
+            if name == b"content-length":
+                self._check_patience(int(value))
         heard = held = 0
         # A timer for each request costs more than to read a body that is there already.
         whole = scope.get("ldprl.whole", False)
@@ -139,7 +141,9 @@ class Gate:
                         self._check_patience(heard)
                         continue
                     held += len(chunk)
-                    self._hold(len(chunk))
+                    self._bytes += len(chunk)
+                    if self._bytes > self.limits.held_bytes:
+                        raise DelayedError("overloaded", "too many bytes at once")
                     content += chunk
             if heard > self.limits.body_bytes:
                 raise self._too_large()
@@ -154,16 +158,6 @@ class Gate:
     def release(self, held: int) -> None:
         """Release bytes that :meth:`read` holds."""
         self._bytes -= held
-
-    def _hold(self, size: int) -> None:
-        self._bytes += size
-        if self._bytes > self.limits.held_bytes:
-            raise DelayedError("overloaded", "too many bytes at once")
-
-    def _check_declared(self, scope: Scope) -> None:
-        for name, value in scope["headers"]:
-            if name == b"content-length":
-                self._check_patience(int(value))
 
     def _check_patience(self, size: int) -> None:
         """Hear out a body that is too large, as a client reads no answer before it has sent all."""

@@ -103,7 +103,11 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
     digest, built = deployment.digest, deployment.built
 
     def ready(index: int, one: Assignment) -> bytes:
-        if one.law is not None and one.law.weights.size >= _cells(one.law):
+        law, shape = one.law, deployment.shape
+        # A table has that many actions on the wire, and none of them is longer than a weight.
+        if law is not None and law.weights.size >= shape.states * (
+            1 if law.stationary else shape.horizon
+        ):
             return b""
         return json.dumps(Issued(digest, stored.version, index, one).document(built)).encode()
 
@@ -135,11 +139,6 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
         whole=json.dumps(whole).encode(),
         deployment=deployment,
     )
-
-
-def _cells(law: TableLaw) -> int:
-    """Return how many actions a user's table has on the wire; none is longer than a weight."""
-    return law.shape.states * (1 if law.stationary else law.shape.horizon)
 
 
 def report_bytes(stored: StoredPlan, plan: Plan, deployment: Deployment) -> int:

@@ -17,6 +17,7 @@ from ldprl.certificates.evidence import Evidence
 from ldprl.learning.changes import model_change
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.certificate import evidence_of, terms_of
+from ldprl.service.database.adding import blob_of
 from ldprl.service.database.protocol import Database, Sum
 from ldprl.service.influence import Answered
 from ldprl.service.plans import plan_from
@@ -162,5 +163,5 @@ def _digest(sums: Sequence[Sum]) -> bytes:
     digest = hashlib.sha256()
     for one in sums:
         digest.update(f"{one.version}:{one.assignment}:{one.users}:".encode())
-        digest.update(one.tally.astype("<i8").tobytes())
+        digest.update(blob_of(one.tally))
     return digest.digest()

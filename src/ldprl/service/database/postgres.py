@@ -7,14 +7,20 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import psycopg
 import psycopg.sql
 
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
-from ldprl.service.database.adding import added, first_of_each_id, not_counted, verdicts
+from ldprl.service.database.adding import (
+    added,
+    blob_of,
+    first_of_each_id,
+    not_counted,
+    tally_of,
+    verdicts,
+)
 from ldprl.service.database.protocol import (
     Admitted,
     ServiceState,
@@ -145,7 +151,7 @@ class PostgresDatabase:
         """Return all sums at one moment, ordered by version and assignment."""
         with self._reading.transaction() as session:
             rows = session.execute("SELECT * FROM sums ORDER BY version, assignment").fetchall()
-        return [Sum(v, i, users, _tally(blob)) for v, i, users, blob in rows]
+        return [Sum(v, i, users, tally_of(blob)) for v, i, users, blob in rows]
 
     def lead(self) -> bool:
         """Return whether this session holds the planner's lock, which ends with the session."""
@@ -242,7 +248,7 @@ def _end(
         rows = []
         for place, (more, tally) in additions.items():
             users, blob = before[place]
-            rows.append((*place, users + more, _blob(_tally(blob) + tally)))
+            rows.append((*place, users + more, blob_of(tally_of(blob) + tally)))
         session.execute(_ADD, [list(column) for column in zip(*rows, strict=True)])
     text = "" if sums else "BEGIN;"
     if causes:
@@ -256,11 +262,3 @@ def _values(rows: Iterable[tuple[int | str, int]]) -> str:
         f"({one if isinstance(one, int) else psycopg.sql.quote(one)}, {other})"
         for one, other in rows
     )
-
-
-def _blob(tally: IntArray) -> bytes:
-    return tally.astype("<i8").tobytes()
-
-
-def _tally(blob: bytes) -> IntArray:
-    return np.frombuffer(blob, dtype="<i8").astype(np.int64)

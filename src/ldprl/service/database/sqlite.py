@@ -14,11 +14,25 @@ import numpy as np
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
-from ldprl.service.database.adding import added, first_of_each_id, not_counted, verdicts
+from ldprl.service.database.adding import (
+    added,
+    blob_of,
+    first_of_each_id,
+    not_counted,
+    tally_of,
+    verdicts,
+)
 from ldprl.service.database.known import KnownIds
 from ldprl.service.database.locked_file import LockedFile
 from ldprl.service.database.protocol import Admitted, ServiceState, StoredPlan, Sum, Verdict
 from ldprl.service.database.schema import SCHEMA, claimed, is_new
+from ldprl.service.database.sqlite_file import (
+    COUNT,
+    connect,
+    delayed,
+    make_durable,
+    transaction,
+)
 from ldprl.shape import IntArray
 
 TABLES = """
@@ -40,10 +54,6 @@ CREATE TABLE outcomes (
 # The ids of one commit are one row, added at the end: random ids in an index would
 # touch a page each. Which ids are known is looked up in memory.
 _KEEP = "INSERT INTO ids SELECT ?1, coalesce(max(number), 0) + 1, ?2 FROM ids WHERE version = ?1"
-_COUNT = (
-    "INSERT INTO outcomes VALUES (?, ?) "
-    "ON CONFLICT (name) DO UPDATE SET count = count + excluded.count"
-)
 _TOTALS = (
     "SELECT (SELECT coalesce(sum(users), 0) FROM sums),"
     " (SELECT coalesce(max(version), 0) FROM plans), paused, plan_wanted, forgotten FROM meta"
@@ -73,15 +83,11 @@ class SqliteDatabase:
             raise InputError("database", path, f"a database that is whole ({error})") from None
 
     def _connect(self, path: str) -> sqlite3.Connection:
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5)
+        connection = connect(path)
         self._connections.append(connection)
         # Refuse other tables before anything in the file changes, its journal mode included.
         self._is_new(connection)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA temp_store = MEMORY")
-        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-        connection.execute("PRAGMA journal_size_limit = 67108864")
+        make_durable(connection, _CACHE_KIB)
         return connection
 
     def _is_new(self, connection: sqlite3.Connection) -> bool:
@@ -131,12 +137,12 @@ class SqliteDatabase:
                 before = self._sums[place]
                 sums[place] = (before[0] + users, before[1] + tally)
             if sums:
-                rows = [(*place, users, _blob(tally)) for place, (users, tally) in sums.items()]
+                rows = [(*place, users, blob_of(tally)) for place, (users, tally) in sums.items()]
                 marks = ", ".join(["(?, ?, ?, ?)"] * len(rows))
                 flat = [value for row in rows for value in row]
                 writer.execute(f"REPLACE INTO sums VALUES {marks}", flat)
             result = verdicts(reports, new, self._forgotten)
-            writer.executemany(_COUNT, not_counted(result, refused).items())
+            writer.executemany(COUNT, not_counted(result, refused).items())
         self._sums.update(sums)
         for version, mine in ids.items():
             self._known.add(version, mine)
@@ -168,7 +174,7 @@ class SqliteDatabase:
         if known is not None and known[0] == users:
             return known[1]
         (blob,) = reader.execute(_TALLY, (v, i)).fetchone()
-        return np.frombuffer(blob, dtype="<i8").astype(np.int64)
+        return tally_of(blob)
 
     def lead(self) -> bool:
         """Return True: the file belongs to this process."""
@@ -180,7 +186,7 @@ class SqliteDatabase:
         with self._transaction() as writer:
             row = (plan.version, plan.users, plan.sums_digest, plan.published_hour)
             writer.execute("INSERT INTO plans VALUES (?, ?, ?, ?, ?)", (*row, plan.assignments))
-            rows = [(*place, users, _blob(tally)) for place, (users, tally) in empty.items()]
+            rows = [(*place, users, blob_of(tally)) for place, (users, tally) in empty.items()]
             writer.executemany("INSERT INTO sums VALUES (?, ?, ?, ?)", rows)
             # Before others can see the plan: a report under it may come at once.
             self._sums.update(empty)
@@ -215,19 +221,8 @@ class SqliteDatabase:
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Run all or nothing, on the one connection that writes."""
-        with self._writing:
-            try:
-                self._writer.execute("BEGIN IMMEDIATE")
-                yield self._writer
-                self._writer.execute("COMMIT")
-            except BaseException as error:
-                with contextlib.suppress(sqlite3.Error):
-                    self._writer.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error):
-                    raise _delayed(error) from error
-                raise
-            # A file without a name takes commits too, and nobody would ever find them.
-            self._file.check()
+        with self._writing, transaction(self._writer, self._file) as writer:
+            yield writer
 
     @contextlib.contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
@@ -238,7 +233,7 @@ class SqliteDatabase:
                 self._reader.execute("BEGIN")
                 yield self._reader
             except sqlite3.Error as error:
-                raise _delayed(error) from error
+                raise delayed(error) from error
             finally:
                 with contextlib.suppress(sqlite3.Error):
                     self._reader.execute("ROLLBACK")
@@ -251,16 +246,3 @@ def columns_of(connection: sqlite3.Connection) -> dict[str, set[str]]:
         name: {row[1] for row in connection.execute(f'PRAGMA table_info("{name}")')}
         for (name,) in tables
     }
-
-
-def _delayed(error: sqlite3.Error) -> DelayedError:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return DelayedError("database-down", f"the database is damaged ({error})")
-    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-        return DelayedError("storage-full", "the database cannot grow: its disk is full or fails")
-    return DelayedError("database-down", f"the database does not answer ({type(error).__name__})")
-
-
-def _blob(tally: IntArray) -> bytes:
-    return tally.astype("<i8").tobytes()
