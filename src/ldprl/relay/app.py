@@ -202,8 +202,8 @@ class RelayApp:
 
     async def _get_health(self, _: Request) -> Response:
         """Say whether this relay can do its work."""
-        if self._courier.last_trouble:
-            return problem(503, "service-down", self._courier.last_trouble)
+        if self._courier.trouble:
+            return problem(503, "service-down", self._courier.trouble)
         return json_response({"status": "ok"})
 
     @contextlib.asynccontextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import random
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +15,7 @@ from ldprl.protocol.sealing import LARGEST_REPORT, OVERHEAD
 from ldprl.relay.store import Batch, Plan, RelayStore
 from ldprl.relay.upstream import Upstream, UpstreamError
 from ldprl.service.causes import DelayedError
+from ldprl.service.loop import Loop
 
 _EVERY = 0.5
 _LONGEST_WAIT = 30.0
@@ -24,7 +24,7 @@ _PLAN_SECONDS = 30.0
 _log = logging.getLogger("ldprl.relay")
 
 
-class Courier:
+class Courier(Loop):
     """Hands over what is a crowd, and nothing else.
 
     Parameters
@@ -44,6 +44,8 @@ class Courier:
     ) -> None:
         if deployment.shuffle is None:
             raise InputError("service", deployment.name, "a deployment with a [shuffle] table")
+        expected = (UpstreamError, DelayedError, InputError)
+        super().__init__("courier", _EVERY, _LONGEST_WAIT, expected)
         self.crowd = deployment.shuffle.crowd
         self._store = store
         self._upstream = upstream
@@ -53,26 +55,14 @@ class Courier:
         self._clock = clock
         self._reached: dict[int, float] = {}
         self._order = random.SystemRandom()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="ldprl-courier", daemon=True)
         self.current: Plan | None = None
         self.open: dict[int, Plan] = {}
-        self.last_trouble = ""
         self._read_plans()
 
     @property
     def between_versions(self) -> bool:
         """Whether a crowd of the current version is complete and on its way."""
         return self.current is None or self.current.version in self._reached
-
-    def start(self) -> None:
-        """Begin to work."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End after the step at hand. What is no crowd stays where it is."""
-        self._stop.set()
-        self._thread.join()
 
     def step(self) -> None:
         """Do what is due."""
@@ -108,7 +98,6 @@ class Courier:
         try:
             plan = read_plan(self._upstream.plan(), self._digest)
             self._store.add_plan(plan, self._clock())
-            self.last_trouble = ""
         finally:
             self._read_plans()
 
@@ -128,21 +117,6 @@ class Courier:
         numbers = {name: value for name, value in counts.items() if isinstance(value, int)}
         self._store.finish(batch, numbers)
         _log.info("handed over %d reports of version %d: %s", batch.reports, batch.version, numbers)
-
-    def _run(self) -> None:
-        pause = _EVERY
-        while not self._stop.wait(pause):
-            try:
-                self.step()
-                pause = _EVERY
-            except (UpstreamError, DelayedError, InputError) as error:
-                self.last_trouble = str(error)
-                _log.warning("not now: %s", error)
-                pause = min(2 * pause, _LONGEST_WAIT)
-            except Exception:
-                # Plans are public and reports are sealed: the trace may be logged.
-                _log.exception("not now")
-                pause = min(2 * pause, _LONGEST_WAIT)
 
 
 def read_plan(document: dict[str, Any], digest: str) -> Plan:

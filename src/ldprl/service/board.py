@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -11,12 +10,12 @@ from dataclasses import dataclass
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
 from ldprl.service.database.protocol import Database, ServiceState, StoredPlan
+from ldprl.service.loop import Loop
 from ldprl.service.plans import Edition, edition
 
 _EVERY = 0.5
 _STALE = 10.0
 _HOUR = 3600
-_log = logging.getLogger("ldprl.service")
 
 
 @dataclass(frozen=True)
@@ -41,16 +40,16 @@ class View:
     state: ServiceState
 
 
-class Board:
+class Board(Loop):
     """Follows the database: new plans, expired versions, whether the service is paused."""
 
     def __init__(
         self, database: Database, deployment: Deployment, clock: Callable[[], float]
     ) -> None:
+        super().__init__("board", _EVERY, _EVERY)
         self._database = database
         self._deployment = deployment
         self._clock = clock
-        self._stop = threading.Event()
         self._refreshing = threading.Lock()
         self._editions: dict[int, Edition] = {}
         # A version is replaced when the next one is published.
@@ -58,22 +57,12 @@ class Board:
         self._first_open = 1
         self._seen: float | None = None
         self.view: View | None = None
-        self._thread = threading.Thread(target=self._follow, name="ldprl-board", daemon=True)
 
     @property
     def healthy(self) -> bool:
         """Whether there is a plan and the database answered a moment ago."""
         seen = self._seen
         return self.view is not None and seen is not None and time.monotonic() - seen < _STALE
-
-    def start(self) -> None:
-        """Follow the database from now on."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop following."""
-        self._stop.set()
-        self._thread.join()
 
     def refresh(self) -> ServiceState:
         """Read what is new, and put it on the board."""
@@ -92,6 +81,8 @@ class Board:
             if self._published:
                 self._post(state)
             return state
+
+    step = refresh
 
     def last_expired(self, hours_ago: int = 0) -> int:
         """Return the newest version that by this clock had expired ``hours_ago``, or 0."""
@@ -116,15 +107,3 @@ class Board:
             del self._editions[version]
         newest = self._editions[max(self._published)]
         self.view = View(newest, dict(self._editions), self._first_open, state)
-
-    def _follow(self) -> None:
-        while not self._stop.wait(_EVERY):
-            was_healthy = self.healthy
-            try:
-                self.refresh()
-            except DelayedError as delayed:
-                # Said once, not twice a second.
-                if was_healthy:
-                    _log.warning("%s: %s", delayed.cause, delayed.detail)
-            except Exception:
-                _log.exception("the board is not refreshed")

@@ -43,4 +43,4 @@ class DelayedError(Exception):
         self.detail = detail
         self.status, usual = DELAYS[cause]
         self.retry_after = usual if retry_after is None else retry_after
-        super().__init__(cause)
+        super().__init__(f"{cause}: {detail}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import logging
 import math
-import threading
 import time
 from collections.abc import Callable
 
@@ -17,9 +16,9 @@ from ldprl.learning.contradictions import contradictions
 from ldprl.learning.learner import next_plan
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.board import Board
-from ldprl.service.causes import DelayedError
 from ldprl.service.database.protocol import Database, ServiceState, StoredPlan
 from ldprl.service.learners import learner_of
+from ldprl.service.loop import Loop
 from ldprl.service.metrics import Metrics
 from ldprl.service.plans import alphabets, plan_text
 from ldprl.service.statistics import Decoder
@@ -32,7 +31,7 @@ _GRACE_HOURS = 1
 _log = logging.getLogger("ldprl.service")
 
 
-class Planner:
+class Planner(Loop):
     """Makes version after version, one process at a time.
 
     A plan is a function of the committed sums and of its version: the learner's randomness is
@@ -48,6 +47,7 @@ class Planner:
         metrics: Metrics,
         clock: Callable[[], float],
     ) -> None:
+        super().__init__("planner", _EVERY, _AFTER_TROUBLE)
         self._database = database
         self._deployment = deployment
         self._board = board
@@ -56,17 +56,6 @@ class Planner:
         self._learner = learner_of(deployment)
         self._checked: tuple[int, list[str]] = (0, [])
         self.decoder = decoder
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="ldprl-planner", daemon=True)
-
-    def start(self) -> None:
-        """Plan from now on."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Finish the plan at hand, and stop."""
-        self._stop.set()
-        self._thread.join()
 
     def warm_up(self) -> None:
         """Plan from no reports, so that everything is compiled before the first user comes."""
@@ -147,17 +136,3 @@ class Planner:
             _log.warning("the world seems to have changed since about user %d", change.since)
         for line in self.contradicted(version, statistics):
             _log.warning("the deployment's [structure] is wrong: reports say that %s", line)
-
-    def _run(self) -> None:
-        pause = _EVERY
-        while not self._stop.wait(pause):
-            pause = _EVERY
-            try:
-                self.step()
-            except DelayedError as delayed:
-                pause = _AFTER_TROUBLE
-                _log.warning("no plan now: %s: %s", delayed.cause, delayed.detail)
-            except Exception:
-                pause = _AFTER_TROUBLE
-                # Sums and plans hold nothing personal, so the trace may be logged.
-                _log.exception("no plan now")
