@@ -25,10 +25,10 @@ main()
 @pytest.mark.parametrize(
     ("arguments", "blocked", "extra"),
     [
-        (["serve"], {"numba"}, "service"),
-        (["serve"], {"typer"}, "service"),
-        (["serve"], {"uvicorn"}, "service"),
-        (["serve"], {"msgspec"}, "service"),
+        (["serve", "--port", "0"], {"numba"}, "service"),
+        (["serve", "--port", "0"], {"typer"}, "service"),
+        (["serve", "--port", "0"], {"uvicorn"}, "service"),
+        (["serve", "--port", "0"], {"msgspec"}, "service"),
         (["admin-token"], {"typer"}, "service"),
         (["regret", "--help"], {"typer"}, "simulation"),
     ],

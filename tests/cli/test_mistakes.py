@@ -37,7 +37,7 @@ GOOD = {
     "deployment init": "new.toml",
     "deployment check": "clinic.toml",
     "deployment digest": "clinic.toml",
-    "serve": "--deployment clinic.toml --database sqlite:///new.sqlite",
+    "serve": "--deployment clinic.toml --database sqlite:///new.sqlite --port 0",
     "relay": "--service http://127.0.0.1:9 --database new.sqlite --token secret",
     "keypair": "--out new.key",
     "simulate-users": "http://127.0.0.1:9 --users 10",

@@ -21,7 +21,7 @@ def test_client_and_protocol_need_numpy_alone() -> None:
     assert tops - sys.stdlib_module_names == {"numpy", "ldprl"}
     packages = {name.split(".")[1] for name in loaded if name.startswith("ldprl.")}
     assert packages == {
-        "accounting", "assignment", "bisection", "client", "errors", "mechanisms", "naming",
+        "accounting", "assignment", "bisection", "client", "disk", "errors", "mechanisms", "naming",
         "pace", "protocol", "questions", "recommended", "shape", "statistics", "structure",
         "tables",
     }  # fmt: skip
