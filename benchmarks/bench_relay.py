@@ -20,7 +20,7 @@ from ldprl.protocol.messages import report_bytes_of
 from ldprl.protocol.plan import draw
 from ldprl.protocol.sealing import new_private_key, opener, seal
 from ldprl.relay.upstream import Upstream
-from ldprl.service.admin import token_hash
+from ldprl.service.tokens import token_hash
 
 ROUNDS = 7
 CONNECTIONS, REQUESTS = 256, 4000

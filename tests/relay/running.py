@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ldprl.protocol.sealing import new_private_key, opener
-from ldprl.service.admin import token_hash
+from ldprl.service.tokens import token_hash
 from tests.service.server import Client, Server
 
 TOKEN = "the relay's token"

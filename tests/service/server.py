@@ -23,7 +23,7 @@ from ldprl.assignment import Assignment
 from ldprl.mechanisms.alphabet import Alphabet, Subsets
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_document
-from ldprl.service.admin import token_hash
+from ldprl.service.tokens import token_hash
 
 TOKEN = "a token for tests"
 PROGRAM = ("-m", "ldprl")

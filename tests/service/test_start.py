@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ldprl.cli.app import app
-from ldprl.service.admin import token_hash
 from ldprl.service.settings import ServiceSettings
+from ldprl.service.tokens import token_hash
 
 from .conftest import DEPLOYMENT, StartServer
 from .server import environment, launch

@@ -124,7 +124,7 @@ def admin_token(as_json: options.Json = False) -> None:
     """
     import secrets
 
-    from ldprl.service.admin import token_hash
+    from ldprl.service.tokens import token_hash
 
     token = secrets.token_urlsafe(32)
     made = {"token": token, "hash": token_hash(token)}

@@ -135,26 +135,17 @@ class Deployment:
         """The deployment as JSON: no floats, so that every language writes the same bytes."""
         shape = self.shape
         fields: dict[str, Any] = {key: getattr(self, key) for key in _TEXT_FIELDS + _COUNT_FIELDS}
-        given: dict[str, Any] = {}
         if self.memory_users is not None:
-            given["memory_users"] = self.memory_users
-        if self.shuffle is not None:
-            given["shuffle"] = self.shuffle.document()
-        if self.certificate is not None:
-            given["certificate"] = self.certificate.document()
-        if self.structure is not None:
-            given["structure"] = self.structure.document()
-        return (
-            fields
-            | given
-            | {
-                "format": FORMAT,
-                "shape": {size: getattr(shape, size) for size in _SIZES}
-                | {"step_dependent": shape.step_dependent},
-                "randomizer": self.built.randomizer(),
-                "labels": self.labels.document(shape),
-            }
-        )
+            fields["memory_users"] = self.memory_users
+        for name in ("shuffle", "certificate", "structure"):
+            if (part := getattr(self, name)) is not None:
+                fields[name] = part.document()
+        return fields | {
+            "format": FORMAT,
+            "shape": {size: getattr(shape, size) for size in (*_SIZES, "step_dependent")},
+            "randomizer": self.built.randomizer(),
+            "labels": self.labels.document(shape),
+        }
 
     @cached_property
     def digest(self) -> str:

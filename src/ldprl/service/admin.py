@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import time
 from collections.abc import Awaitable, Callable
 
@@ -16,6 +14,7 @@ from starlette.routing import Route
 from ldprl.service.causes import DelayedError
 from ldprl.service.responses import json_response, problem
 from ldprl.service.service import Service
+from ldprl.service.tokens import is_bearer
 from ldprl.service.view_data import export
 
 _PLAN_SECONDS = 60.0
@@ -25,11 +24,6 @@ class Pause(msgspec.Struct, forbid_unknown_fields=True):
     """Whether the service is to refuse reports for now."""
 
     paused: bool
-
-
-def token_hash(token: str) -> str:
-    """Return what a server keeps of a token."""
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 class Admin:
@@ -83,9 +77,7 @@ class Admin:
         async def guarded(request: Request) -> Response:
             if self._hash is None:
                 return problem(403, "forbidden", "this server was started without an admin token")
-            scheme, _, token = request.headers.get("authorization", "").partition(" ")
-            matches = hmac.compare_digest(token_hash(token), self._hash)
-            if scheme.lower() != "bearer" or not matches:
+            if not is_bearer(request.headers.get("authorization", ""), self._hash):
                 return problem(
                     401, "unauthorized", "give the admin token", {"www-authenticate": "Bearer"}
                 )

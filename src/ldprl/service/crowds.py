@@ -7,8 +7,6 @@ reports of ``size`` bytes each.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 from collections import Counter
 
 import msgspec
@@ -22,6 +20,7 @@ from ldprl.service.database.protocol import Admitted
 from ldprl.service.intake import Intake
 from ldprl.service.limits import Gate, Limits
 from ldprl.service.metrics import Metrics
+from ldprl.service.tokens import is_bearer
 
 HAND_OVER_SECONDS = 3600.0
 _HEAD_BYTES = 200
@@ -64,9 +63,7 @@ class Crowds:
 
     def knows(self, authorization: str) -> bool:
         """Say whether a request's header holds the relay's token."""
-        kind, _, token = authorization.partition(" ")
-        given = hashlib.sha256(token.encode(errors="replace")).hexdigest()
-        return kind == "Bearer" and hmac.compare_digest(given, self._token_hash)
+        return is_bearer(authorization, self._token_hash)
 
     async def take(self, body: bytes | bytearray) -> dict[str, object]:
         """Count a batch; return how many of its reports were counted, known or refused."""
