@@ -109,6 +109,7 @@ def mistakes(name: str, command: Any) -> Iterator[Mistake]:
             yield Mistake("half a world", f"{name} {rest} {option} random:2,2", "random:2,2")
         if parameter.metavar == "URL":
             yield Mistake("no address", f"{name} {rest} {option} nowhere", "nowhere")
+            yield Mistake("no port", f"{name} {rest} {option} http://127.0.0.1:99999", "99999")
         if parameter.metavar == "DIR":
             yield Mistake("file for a folder", f"{name} {rest} {option} grid.toml", "'grid.toml'")
 

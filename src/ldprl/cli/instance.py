@@ -8,7 +8,7 @@ from ldprl.cli.show import number, show_line, show_table
 from ldprl.errors import positive
 
 if TYPE_CHECKING:
-    from ldprl.bounds import Alternative, Instance, WorldPair
+    from ldprl.bounds import Alternative, Instance
     from ldprl.mdp.tabular import TabularMDP
 
 CLASS = (
@@ -53,12 +53,9 @@ def _pair(
     if best is None:
         return None
     regret, pair = best
-    return {"regret": regret, **_change(pair)}
-
-
-def _change(pair: WorldPair) -> dict[str, Any]:
     one = pair.alternative
     return {
+        "regret": regret,
         "what": one.row.what,
         "step": one.row.steps[0] if len(one.row.steps) == 1 else None,
         "state": one.row.state,

@@ -14,6 +14,7 @@ from ldprl.errors import InputError, positive
 if TYPE_CHECKING:
     from ldprl.people import People
 
+_STATUSES = ("counted", "duplicate", "accepted", "unsent")
 _CURVE_ROWS = 8
 _FIRST_CONTACT = 2.0
 """Seconds to try the address that was typed: a wrong one should not look like work."""
@@ -104,10 +105,7 @@ def _show_json(people: People) -> None:
     show_json(
         {
             "users": people.regret.users,
-            "counted": people.statuses["counted"],
-            "duplicate": people.statuses["duplicate"],
-            "accepted": people.statuses["accepted"],
-            "unsent": people.statuses["unsent"],
+            **{status: people.statuses[status] for status in _STATUSES},
             "refused": dict(people.refused),
             "seconds": people.seconds,
             "checkpoints": points,
@@ -118,19 +116,14 @@ def _show_json(people: People) -> None:
 
 def _show_table(people: People, url: str) -> None:
     done = people.regret.users
-    known = ("counted", "duplicate", "accepted")
-    rows = [(status, f"{people.statuses[status]:,}") for status in known if people.statuses[status]]
-    rows += [("unsent", f"{people.statuses['unsent']:,}")] if people.statuses["unsent"] else []
+    sent = {status: people.statuses[status] for status in _STATUSES}
+    rows = [(status, f"{times:,}") for status, times in sent.items() if times]
     rows += [(f"refused: {cause}", f"{times:,}") for cause, times in people.refused.items()]
     show_table(f"{done:,} users of {url}", ("reports", "number"), rows, right=("number",))
     points, curve = people.curve()
     pairs = list(zip(points, curve, strict=True))
     shown = [pairs[-1 - index] for index in range(0, len(pairs), max(1, len(pairs) // _CURVE_ROWS))]
     table = [(f"{at:,}", number(lost), number(lost / at)) for at, lost in reversed(shown)]
-    show_table(
-        "Regret of the policies that they were given",
-        ("users", "regret", "per user"),
-        table,
-        right=("users", "regret", "per user"),
-    )
+    heads = ("users", "regret", "per user")
+    show_table("Regret of the policies that they were given", heads, table, right=heads)
     show_line(f"{people.seconds:.1f} s, {done / max(people.seconds, 1e-9):,.0f} users/s")

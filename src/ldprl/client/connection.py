@@ -29,21 +29,28 @@ class Response:
     retry_after: str | None
 
 
-def normalized_url(url: str) -> str:
+def normalized_url(url: str, field: str = "url") -> str:
     """Return a service's address in the one way of writing it, or refuse it."""
     expected = "https://host[:port][/prefix]"
     try:
         parts = urlsplit(url)
         port = parts.port
     except (ValueError, AttributeError):
-        raise InputError("url", url, f"{expected}, with a port from 0 to 65535") from None
+        raise InputError(field, url, f"{expected}, with a port from 0 to 65535") from None
     if parts.scheme not in _KINDS or not parts.hostname or parts.query or parts.fragment:
-        raise InputError("url", url, expected)
+        raise InputError(field, url, expected)
     if parts.username is not None or not url.isascii() or not url.isprintable() or " " in url:
-        raise InputError("url", url, f"{expected}, in plain ASCII and without a user's name")
+        raise InputError(field, url, f"{expected}, in plain ASCII and without a user's name")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     place = host if port in (None, _USUAL_PORTS[parts.scheme]) else f"{host}:{port}"
     return f"{parts.scheme}://{place}{parts.path.rstrip('/')}"
+
+
+def connection_to(url: str, timeout: float) -> tuple[http.client.HTTPConnection, str]:
+    """Return a connection to the host of a normalized address, and what its paths begin with."""
+    parts = urlsplit(url)
+    # HTTPSConnection checks certificate and host name by default.
+    return _KINDS[parts.scheme](parts.hostname or "", parts.port, timeout=timeout), parts.path
 
 
 def _parsed(content: bytes) -> Any:
@@ -70,11 +77,8 @@ class Connection:
     """
 
     def __init__(self, url: str, timeout: float) -> None:
-        parts = urlsplit(normalized_url(url))
-        self._prefix = parts.path
+        self._http, self._prefix = connection_to(normalized_url(url), timeout)
         self._timeout = timeout
-        # HTTPSConnection checks certificate and host name by default.
-        self._http = _KINDS[parts.scheme](parts.hostname or "", parts.port, timeout=timeout)
 
     def request(self, method: str, path: str, body: bytes | None = None) -> Response:
         """Return the response; a connection that fails raises OSError or HTTPException."""

@@ -6,9 +6,8 @@ import http.client
 import json
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
-from ldprl.errors import InputError
+from ldprl.client.connection import connection_to, normalized_url
 
 _FETCH_SECONDS = 30.0
 _HAND_OVER_SECONDS = 600.0
@@ -23,10 +22,7 @@ class Upstream:
     """Talks to the service at ``url``, a new connection for each call."""
 
     def __init__(self, url: str, token: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
-            raise InputError("service", url, "https://host[:port][/prefix]")
-        self._parts = parts
+        self._url = normalized_url(url, "service")
         self._token = token
 
     def deployment(self) -> object:
@@ -50,13 +46,9 @@ class Upstream:
     def _call(
         self, method: str, path: str, seconds: float, body: bytes | None, headers: dict[str, str]
     ) -> dict[str, Any]:
-        parts = self._parts
-        kind = (
-            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        )
-        connection = kind(parts.hostname or "", parts.port, timeout=seconds)
+        connection, prefix = connection_to(self._url, seconds)
         try:
-            connection.request(method, parts.path.rstrip("/") + path, body, headers)
+            connection.request(method, prefix + path, body, headers)
             response = connection.getresponse()
             content = response.read(_LONGEST_PLAN)
             document = json.loads(content)
