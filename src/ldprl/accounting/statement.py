@@ -286,8 +286,8 @@ def _returning(spent: Spent) -> str:
     limits = []
     for epsilon, failing in ways:
         if epsilon <= _LARGEST_EPSILON:
-            but = f" but for a chance of {chance(failing)}" if failing else ""
-            limits.append(f"a factor of {odds(epsilon)} (ε = {epsilon:.4g}){but}")
+            unless = f" except with a chance of {chance(failing)}" if failing else ""
+            limits.append(f"a factor of {odds(epsilon)} (ε = {epsilon:.4g}){unless}")
     return f"{spent.reports} reports: {', or '.join(limits) or 'no limit worth the name'}"
 
 

@@ -72,8 +72,8 @@ class Connection:
     url
         Where the service is: ``https://host[:port][/prefix]``. Certificates are verified.
     timeout
-        Seconds that connecting, sending, and each wait for bytes may take; the whole of a
-        response's body must be there within as many again.
+        Seconds that connecting, sending, and each wait for bytes may take; the whole body of a
+        response must arrive within the same time.
     """
 
     def __init__(self, url: str, timeout: float) -> None:

@@ -64,7 +64,7 @@ function build({ deployment, policy, rewards }) {
 }
 
 function promise(epsilon, delta) {
-  const slip = Number(delta) > 0 ? `, but for a chance of ${delta}` : "";
+  const slip = Number(delta) > 0 ? `, except with a chance of ${delta}` : "";
   return (
     `What a user lives through stays on the user's device. One randomized report leaves it: ` +
     `whatever it says, it is at most ${odds(epsilon)} times as likely after one life as after ` +
