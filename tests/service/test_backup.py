@@ -174,7 +174,7 @@ def test_a_damaged_backup_is_refused(
     assert not list(tmp_path.glob("restored*"))
 
 
-@pytest.mark.parametrize("moment", ["_checked", "_sync"])
+@pytest.mark.parametrize("moment", ["_checked", "sync_path"])
 def test_a_copy_that_is_killed_leaves_no_file(
     database: str, backup: Path, tmp_path: Path, moment: str
 ) -> None:
