@@ -261,8 +261,11 @@ def test_a_url_is_asked_for(url: str, path: Path) -> None:
 
 def test_certificates_are_verified(path: Path) -> None:
     import ssl
+    from http.client import HTTPSConnection
 
     client = Client("https://localhost", digest=DEPLOYMENT.digest, ledger=path)
-    context: ssl.SSLContext = client._remote.connection._http._context
+    connection = client._remote.connection._http
+    assert isinstance(connection, HTTPSConnection)
+    context: ssl.SSLContext = connection._context  # type: ignore[attr-defined]
     assert context.verify_mode == ssl.CERT_REQUIRED
     assert context.check_hostname
