@@ -129,12 +129,13 @@ def contrast(colour: str) -> float:
 
 def pale_colours() -> list[str]:
     """Return the colours of text and of lines in our pictures that do not stand out from white."""
+    from ldprl.catalogue import LEARNERS  # noqa: PLC0415
     from ldprl.figures.drawing import INK, QUIET  # noqa: PLC0415
-    from ldprl.figures.names import LEARNERS, MECHANISMS  # noqa: PLC0415
+    from ldprl.mechanisms.catalogue import MECHANISMS  # noqa: PLC0415
 
     colours = [("ink", INK, _TEXT), ("quiet text", QUIET, _TEXT)]
-    colours += [(title, colour, _GRAPHIC) for title, colour in LEARNERS.values()]
-    colours += [(title, colour, _GRAPHIC) for title, colour in MECHANISMS.values()]
+    for kind in (*LEARNERS.values(), *MECHANISMS.values()):
+        colours.append((kind.title, kind.colour, _GRAPHIC))
     return [
         f"{name} {colour} has a contrast of {contrast(colour):.2f}, expected {least:g}"
         for name, colour, least in colours

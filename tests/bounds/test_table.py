@@ -3,7 +3,7 @@ import math
 import pytest
 from scipy.stats import norm
 
-from ldprl.bounds import table_one, to_markdown
+from ldprl.bounds import table_one
 from ldprl.errors import InputError
 
 # S=2, A=4, H=4, K=100, ε=1/2 and ln(1/δ₀) = 9: S²A√K/ε = 4·4·10·2 = 320.
@@ -88,16 +88,6 @@ def gaussian_delta(horizon: int, c_squared: float, epsilon: float) -> float:
 def test_the_printed_bernoulli_parameter_is_no_probability() -> None:
     assert 1 / math.expm1(0.5 / 4) > 1
     assert 0 < 1 / (math.exp(0.5 / 24) + 1) < 0.5
-
-
-def test_markdown() -> None:
-    rows = table_one(2, 4, 4, **SIZES)  # type: ignore[arg-type]
-    lines = to_markdown(rows).splitlines()
-    assert len(lines) == 2 + len(rows)
-    assert len({line.count("|") for line in lines}) == 1
-    assert lines[2] == (
-        "| Laplace | Lap(6H/ε) | (ε, 0) | Õ(H³S²A√K/ε) | 2.05e+04 | × H | 8.19e+04 |"
-    )
 
 
 @pytest.mark.parametrize(

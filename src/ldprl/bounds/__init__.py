@@ -23,7 +23,7 @@ from ldprl.bounds.shuffle import (
     shuffle_regret_rate,
     shuffle_user_guarantee,
 )
-from ldprl.bounds.table import TableRow, table_one, to_markdown
+from ldprl.bounds.table import TableRow, table_one
 from ldprl.bounds.upper import UpperBound, regret_upper_bound
 
 __all__ = [
@@ -54,5 +54,4 @@ __all__ = [
     "shuffle_regret_rate",
     "shuffle_user_guarantee",
     "table_one",
-    "to_markdown",
 ]

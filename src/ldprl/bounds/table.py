@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -120,17 +119,3 @@ def table_one(
         ),
     ]
     return [TableRow(*entry, step_dependent, factor * entry[-1]) for entry in entries]
-
-
-def to_markdown(rows: Sequence[TableRow]) -> str:
-    """Write the rows as a Markdown table."""
-    lines = [
-        "| M | Noise | LDP level | Regret | at these sizes | step-dependent | at these sizes |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {row.mechanism} | {row.noise} | {row.level} | Õ({row.regret}) | {row.order:.3g}"
-        f" | × {row.step_dependent} | {row.step_dependent_order:.3g} |"
-        for row in rows
-    ]
-    return "\n".join(lines) + "\n"

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ldprl.catalogue import Pair
 from ldprl.experiments.cells import Cell, digest_of
 from ldprl.figures.settings import ALPHA, DELTA, FAILURE_PROBABILITY, GROWTH, Settings
 from ldprl.mdp import TabularMDP, optimum, random_mdp
@@ -56,40 +57,25 @@ def best_value(mdp: TabularMDP) -> float:
     return float(mdp.initial @ optimum(mdp).values[0])
 
 
-def private(
+def cell_of(
     settings: Settings,
     at: NamedMDP,
     learner: str,
-    mechanism: str,
-    epsilon: float,
     constants: Constants,
+    mechanism: str = "none",
+    epsilon: float | None = None,
 ) -> Cell:
-    """Return the cell of a private learner, with the paper's δ where the mechanism has one."""
-    delta = DELTA if mechanism in ("gaussian", "bounded-noise") else 0.0
-    return _cell(settings, at, learner, mechanism, epsilon, delta, constants)
+    """Return the simulation of a pair, with the paper's δ if the mechanism takes one.
 
-
-def baseline(settings: Settings, at: NamedMDP, learner: str, constants: Constants) -> Cell:
-    """Return the cell of a learner that sees everything."""
-    return _cell(settings, at, learner, "none", None, 0.0, constants)
-
-
-def _cell(
-    settings: Settings,
-    at: NamedMDP,
-    learner: str,
-    mechanism: str,
-    epsilon: float | None,
-    delta: float,
-    constants: Constants,
-) -> Cell:
+    By default the learner sees everything.
+    """
     return Cell(
         environment=at.name,
         learner=learner,
         mechanism=mechanism,
         constants=constants,
         epsilon=epsilon,
-        delta=delta,
+        delta=0.0 if Pair(learner, mechanism).pure else DELTA,
         seed=settings.seed,
         episodes=settings.episodes,
         runs=settings.runs,

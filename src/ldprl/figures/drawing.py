@@ -17,9 +17,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from ldprl.catalogue import LEARNERS
 from ldprl.figures.curves import Curve, pick
-from ldprl.figures.names import CONSTANTS
 from ldprl.figures.sentences import power_of_ten
+from ldprl.figures.settings import CONSTANTS
 from ldprl.shape import FloatArray
 
 INK, QUIET, FAINT = "#1b1b1b", "#6b6b6b", "#d9d9d9"
@@ -112,22 +113,22 @@ def draw_band(axes: Axes, curve: Curve, colour: str, *, per_step: bool = False) 
     return float(mean[-1])
 
 
-def two_by_two(
-    curves: Sequence[Curve], look: Callable[[Curve], tuple[str, str]], title: str
-) -> Figure:
-    """Draw regret and regret per episode, a row for each kind of constants.
+Look = Callable[[Curve], tuple[str, str]]
+"""Returns the label and the colour of a curve."""
 
-    ``look`` gives the label and the colour of a curve.
-    """
+
+def learner_look(curve: Curve) -> tuple[str, str]:
+    """Return the title and the colour of the curve's learner."""
+    kind = LEARNERS[curve.learner]
+    return kind.title, kind.colour
+
+
+def two_by_two(curves: Sequence[Curve], look: Look, title: str) -> Figure:
+    """Draw regret and regret per episode, a row for each kind of constants."""
     picture, axes = panels(2, 2, width=5.6, sharey=False)
     for row, (constants, row_title) in zip(axes, CONSTANTS.items(), strict=True):
         for panel, per_step in zip(row, (False, True), strict=True):
-            ends = [
-                Label(draw_band(panel, curve, colour, per_step=per_step), text, colour)
-                for curve in pick(curves, constants=constants)
-                for text, colour in [look(curve)]
-            ]
-            finish(panel, ends, per_step=per_step)
+            draw_bands(panel, pick(curves, constants=constants), look, per_step=per_step)
         row[0].set_ylabel("cumulative regret $R_k$")
         row[0].set_title(row_title)
         row[1].set_ylabel("regret per episode $R_k/k$")
@@ -137,8 +138,12 @@ def two_by_two(
     return picture
 
 
-def finish(axes: Axes, ends: Sequence[Label], *, per_step: bool) -> None:
-    """Set the scales of a panel of curves and label them."""
+def draw_bands(axes: Axes, curves: Sequence[Curve], look: Look, *, per_step: bool) -> None:
+    """Draw a panel of curves and label them."""
+    ends = []
+    for curve in curves:
+        text, colour = look(curve)
+        ends.append(Label(draw_band(axes, curve, colour, per_step=per_step), text, colour))
     log_axis(axes, "x", every=2)
     if per_step:
         axes.set_ylim(bottom=0)

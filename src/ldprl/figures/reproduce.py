@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ldprl.errors import InputError, whole_number
+from ldprl.disk import replacing
 from ldprl.figures.drawing import save, style
 from ldprl.figures.figure import Chapter
 from ldprl.figures.gallery import chapters, figure_named
@@ -77,7 +77,8 @@ def reproduce(
         reused=len(needed) - len(missing),
     )
     page = out / "report.html"
-    _put(page, report(settings, made, timing).encode())
+    with replacing(page) as file:
+        file.write(report(settings, made, timing).encode())
     return page
 
 
@@ -108,7 +109,8 @@ def _chapter(name: str, settings: Settings, out: Path) -> Chapter:
     figure = figure_named(name)
     table = figure.make_table(Laboratory(settings, out / "data"))
     data = out / "data" / f"{name}.parquet"
-    _put_table(data, table)
+    with replacing(data) as file:
+        pq.write_table(table, file, compression="zstd")
     pictures = []
     with style():
         for end, picture in figure.plot(table).items():
@@ -118,7 +120,8 @@ def _chapter(name: str, settings: Settings, out: Path) -> Chapter:
     findings = figure.findings(table)
     if findings.grids:
         (out / "tables").mkdir(exist_ok=True)
-        _put(out / "tables" / f"{name}.md", markdown(findings.grids).encode())
+        with replacing(out / "tables" / f"{name}.md") as file:
+            file.write(markdown(findings.grids).encode())
     seconds = time.perf_counter() - started
     return Chapter(name, findings, pictures, str(data.relative_to(out)), seconds)
 
@@ -129,16 +132,3 @@ def _refuse_others(out: Path) -> None:
         return
     if not out.is_dir() or (any(out.iterdir()) and not (out / "data" / "cells").is_dir()):
         raise InputError("out", str(out), "a new folder, or one that ldprl reproduce made")
-
-
-def _put_table(path: Path, table: pa.Table) -> None:
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
-    _put(path, sink.getvalue().to_pybytes())
-
-
-def _put(path: Path, content: bytes) -> None:
-    """Write a file in full or not at all."""
-    partial = path.with_name(path.name + ".tmp")
-    partial.write_bytes(content)
-    partial.replace(path)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from ldprl.catalogue import LEARNERS
 from ldprl.figures.curves import Curve, pick
-from ldprl.figures.names import LEARNERS, MECHANISMS
+from ldprl.mechanisms.catalogue import MECHANISMS
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -130,7 +131,7 @@ def beside_sound(curves: Sequence[Curve]) -> str:
 
 
 def _name(curve: Curve) -> str:
-    learner = LEARNERS[curve.learner][0]
+    learner = LEARNERS[curve.learner].title
     if curve.mechanism in ("none", "laplace"):
         return learner
-    return f"{learner} with {MECHANISMS[curve.mechanism][0]}"
+    return f"{learner} with {MECHANISMS[curve.mechanism].title}"

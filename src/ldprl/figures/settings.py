@@ -8,6 +8,8 @@ from ldprl.errors import positive, whole_number
 from ldprl.mechanisms.mechanism import Constants
 
 BOTH_CONSTANTS: tuple[Constants, ...] = ("paper", "sound")
+CONSTANTS = {"paper": "the paper's constants", "sound": "sound constants"}
+"""What pictures and tables call them."""
 EPSILONS = (0.2, 2.0, 20.0)
 DELTA = 0.1
 """The δ that the paper claims for Gaussian and bounded noise."""

@@ -16,7 +16,7 @@ from ldprl.bisection import bisect
 from ldprl.bounds import changed_bits, shuffle_regret_rate, shuffle_user_guarantee
 from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cells import NamedMDP, private
+from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.curves import Row, curves_of, where
 from ldprl.figures.drawing import INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
@@ -90,7 +90,7 @@ def _groups(
             for way in ways(shape, mechanism, epsilon, settings.episodes):
                 group = [
                     replace(
-                        private(settings, world, learner, mechanism, way.local, "sound"),
+                        cell_of(settings, world, learner, "sound", mechanism, way.local),
                         replan=way.replan,
                     )
                     for world in worlds

@@ -9,15 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from ldprl.bounds import regret_lower_bound_ldp, regret_upper_bound
+from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cells import NamedMDP, baseline, private
+from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.curves import Row, curves_of, where
 from ldprl.figures.drawing import FAINT, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings
 from ldprl.figures.laboratory import Laboratory
-from ldprl.figures.names import CONSTANTS, LEARNERS
 from ldprl.figures.sentences import listing, number, percent, power
-from ldprl.figures.settings import ALPHA, BOTH_CONSTANTS, FAILURE_PROBABILITY, Settings
+from ldprl.figures.settings import ALPHA, BOTH_CONSTANTS, CONSTANTS, FAILURE_PROBABILITY, Settings
 from ldprl.mdp import HardTree, hard_tree
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.mechanism import Constants
@@ -98,11 +98,11 @@ def cells_at(settings: Settings, instance: Instance) -> list[Cell]:
     here = replace(settings, episodes=instance.episodes)
     return [
         *(
-            private(here, instance.named, learner, "laplace", instance.epsilon, constants)
+            cell_of(here, instance.named, learner, constants, "laplace", instance.epsilon)
             for constants in BOTH_CONSTANTS
             for learner in ("ldp-obi", "ldp-psrl")
         ),
-        baseline(here, instance.named, "ucb-vi", "sound"),
+        cell_of(here, instance.named, "ucb-vi", "sound"),
     ]
 
 
@@ -149,7 +149,7 @@ def above_the_bound(rows: list[Row]) -> str:
     learners = [row for row in rows if row["learner"] != "ucb-vi"]
     below = [row for row in learners if row["mean"] < row["lower_sound"]]
     if below:
-        names = listing(sorted({LEARNERS[row["learner"]][0] for row in below}))
+        names = listing(sorted({LEARNERS[row["learner"]].title for row in below}))
         return (
             f"{len(below)} of {len(learners)} mean regrets ({names}) are below the lower bound:"
             " it holds in the worst place of the better pair, and this is one place."
@@ -167,7 +167,7 @@ def how_much_is_found(rows: list[Row]) -> str:
     for row in rows:
         kind = "" if row["learner"] == "ucb-vi" else f" ({row['constants']})"
         share = percent(row["mean"] / row["never_found"])
-        parts.append(f"{LEARNERS[row['learner']][0]}{kind} {share}")
+        parts.append(f"{LEARNERS[row['learner']].title}{kind} {share}")
     return (
         f"At K = {power(rows[0]['episodes'])} and ε = {rows[0]['epsilon']:g}, as a share of what"
         f" never finding the better pair costs: {listing(parts)}."
@@ -228,7 +228,7 @@ def _panel(panel: Axes, rows: list[Row], constants: str, bottom: float) -> None:
     for learner, width in zip(learners, _WIDTHS, strict=True):
         kind = "sound" if learner == "ucb-vi" else constants
         shown = where(rows, learner=learner, constants=kind)
-        name, colour = LEARNERS[learner]
+        name, colour = LEARNERS[learner].title, LEARNERS[learner].colour
         sizes, means = [row["episodes"] for row in shown], [row["mean"] for row in shown]
         low, high = [row["least"] for row in shown], [row["most"] for row in shown]
         panel.fill_between(sizes, low, high, color=colour, alpha=0.18, linewidth=0)

@@ -13,9 +13,8 @@ from ldprl.figures.cells import first_draw
 from ldprl.figures.drawing import EPSILON_COLOURS, INK, headline, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.laboratory import Laboratory
-from ldprl.figures.names import CONSTANTS
 from ldprl.figures.sentences import at_epsilons, listing, number, numbers, percent
-from ldprl.figures.settings import BOTH_CONSTANTS, EPSILONS, FAILURE_PROBABILITY, GROWTH
+from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, EPSILONS, FAILURE_PROBABILITY, GROWTH
 from ldprl.learning.ucb_vi import UCBVI
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.none import NoPrivacy

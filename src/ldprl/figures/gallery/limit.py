@@ -15,7 +15,7 @@ from ldprl.bounds import Alternative, Instance, alternatives, instance_lower_bou
 from ldprl.bounds.oracle import oracle_of
 from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cells import NamedMDP, private
+from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.curves import Row, curves_of, where
 from ldprl.figures.drawing import QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
@@ -73,7 +73,7 @@ def cells_in(settings: Settings, world: NamedMDP) -> Iterator[tuple[float, Cell]
         for learner in PLAYERS:
             variant = learner in VARIANTS
             kind = LEARNERS["ldp-evi" if variant else learner]
-            cell = private(settings, world, learner, kind.usual_mechanism, epsilon, "sound")
+            cell = cell_of(settings, world, learner, "sound", kind.usual_mechanism, epsilon)
             cell = replace(cell, replan=REPLAN)
             yield epsilon, Variant(**cell.parameters, mdp=cell.mdp) if variant else cell
 

@@ -10,13 +10,13 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cells import NamedMDP, first_draw, private
+from ldprl.figures.cells import NamedMDP, cell_of, first_draw
 from ldprl.figures.curves import Curve, curves_of, pick
 from ldprl.figures.drawing import QUIET, headline, panels, two_by_two
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.names import CONSTANTS, MECHANISMS
 from ldprl.figures.sentences import at_epsilons, listing, mean_and_range, number, numbers
-from ldprl.figures.settings import BOTH_CONSTANTS, EPSILONS, Settings
+from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, EPSILONS, Settings
+from ldprl.mechanisms.catalogue import MECHANISMS
 
 _COMPARED = ("laplace", "gaussian", "randomized-response", "bounded-noise")
 TIE = 0.05
@@ -31,7 +31,7 @@ def cells(settings: Settings) -> list[Cell]:
 def cells_in(settings: Settings, at: NamedMDP) -> list[Cell]:
     """Return LDP-OBI with each mechanism at each ε."""
     return [
-        private(settings, at, "ldp-obi", mechanism, epsilon, constants)
+        cell_of(settings, at, "ldp-obi", constants, mechanism, epsilon)
         for constants in BOTH_CONSTANTS
         for epsilon in EPSILONS
         for mechanism in _COMPARED
@@ -158,8 +158,8 @@ def plot(table: pa.Table) -> dict[str, Picture]:
 
 
 def _look(curve: Curve) -> tuple[str, str]:
-    name, colour = MECHANISMS[curve.mechanism]
-    return name + _privacy_note(curve), colour if curve.as_claimed else QUIET
+    kind = MECHANISMS[curve.mechanism]
+    return kind.title + _privacy_note(curve), kind.colour if curve.as_claimed else QUIET
 
 
 def _summary(curves: list[Curve]) -> Picture:
@@ -206,7 +206,7 @@ def _privacy_note(curve: Curve) -> str:
 
 
 def _title(curve: Curve) -> str:
-    return MECHANISMS[curve.mechanism][0]
+    return MECHANISMS[curve.mechanism].title
 
 
 FIGURE = Figure(

@@ -6,11 +6,10 @@ import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cells import baseline, first_draw, private
+from ldprl.figures.cells import cell_of, first_draw
 from ldprl.figures.curves import Curve, curves_of, pick
-from ldprl.figures.drawing import EPSILON_COLOURS, two_by_two
+from ldprl.figures.drawing import EPSILON_COLOURS, learner_look, two_by_two
 from ldprl.figures.figure import Figure, Findings
-from ldprl.figures.names import LEARNERS
 from ldprl.figures.sentences import (
     NEAR_LINEAR,
     beside_sound,
@@ -28,8 +27,8 @@ def cells(settings: Settings) -> list[Cell]:
     found = []
     for constants in BOTH_CONSTANTS:
         for epsilon in EPSILONS:
-            found.append(private(settings, draw, "ldp-psrl", "laplace", epsilon, constants))
-        found.append(baseline(settings, draw, "psrl", constants))
+            found.append(cell_of(settings, draw, "ldp-psrl", constants, "laplace", epsilon))
+        found.append(cell_of(settings, draw, "psrl", constants))
     return found
 
 
@@ -80,7 +79,7 @@ def plot(table: pa.Table) -> dict[str, Picture]:
 
 def _look(curve: Curve) -> tuple[str, str]:
     if curve.mechanism == "none":
-        return LEARNERS[curve.learner]
+        return learner_look(curve)
     return f"ε = {curve.epsilon:g}", EPSILON_COLOURS[curve.epsilon]
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
-from ldprl.catalogue import LEARNERS as CATALOGUE
-from ldprl.catalogue import recommended
+from ldprl.catalogue import LEARNERS, recommended
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cells import NamedMDP, baseline, first_draw, private
+from ldprl.figures.cells import NamedMDP, cell_of, first_draw
 from ldprl.figures.curves import Curve, curves_of, pick
-from ldprl.figures.drawing import Label, draw_band, finish, headline, panels
+from ldprl.figures.drawing import draw_bands, headline, learner_look, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.names import CONSTANTS, LEARNERS, MECHANISMS
 from ldprl.figures.sentences import (
     at_epsilons,
     beside_sound,
@@ -22,8 +20,9 @@ from ldprl.figures.sentences import (
     near_linear,
     numbers,
 )
-from ldprl.figures.settings import BOTH_CONSTANTS, EPSILONS, Settings
+from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, EPSILONS, Settings
 from ldprl.learning.learner import Learner
+from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.recommended import FEW_STATES, MANY_STATES
 from ldprl.shape import Shape
 
@@ -35,7 +34,7 @@ def cells(settings: Settings) -> list[Cell]:
     """Return every curve of the figure."""
     draw = first_draw()
     ours = [
-        private(settings, draw, learner, CATALOGUE.find(learner).usual_mechanism, epsilon, "sound")
+        cell_of(settings, draw, learner, "sound", LEARNERS[learner].usual_mechanism, epsilon)
         for learner in OURS
         for epsilon in EPSILONS
     ]
@@ -48,8 +47,8 @@ def cells_in(settings: Settings, at: NamedMDP) -> list[Cell]:
     for constants in BOTH_CONSTANTS:
         for learner in ("ldp-obi", "ldp-psrl"):
             for epsilon in EPSILONS:
-                found.append(private(settings, at, learner, "laplace", epsilon, constants))
-        found += [baseline(settings, at, learner, constants) for learner in ("ucb-vi", "psrl")]
+                found.append(cell_of(settings, at, learner, constants, "laplace", epsilon))
+        found += [cell_of(settings, at, learner, constants) for learner in ("ucb-vi", "psrl")]
     return found
 
 
@@ -89,7 +88,7 @@ def price_of_privacy(optimist: list[Curve], baselines: list[Curve]) -> str:
     """Compare LDP-OBI with learners that see everything."""
     parts = [
         f"{numbers(curve.final / max(baseline.final, 1e-12) for curve in optimist)} times that of"
-        f" {LEARNERS[baseline.learner][0]}"
+        f" {LEARNERS[baseline.learner].title}"
         for baseline in baselines
     ]
     epsilons = at_epsilons([curve.epsilon for curve in optimist])
@@ -105,10 +104,10 @@ def beyond_the_paper(curves: list[Curve]) -> str:
             one.final / max(pick(curves, learner=learner, epsilon=one.epsilon)[0].final, 1e-12)
             for one in known
         ]
-        parts.append(f"{numbers(ratios)} times that of {LEARNERS[learner][0]}")
-    small = CATALOGUE.find(recommended(first_draw().mdp.shape))
+        parts.append(f"{numbers(ratios)} times that of {LEARNERS[learner].title}")
+    small = LEARNERS[recommended(first_draw().mdp.shape)]
     sizes = (FEW_STATES + 1, MANY_STATES)
-    larger = [(size, CATALOGUE.find(recommended(Shape(size, 2, 2)))) for size in sizes]
+    larger = [(size, LEARNERS[recommended(Shape(size, 2, 2))]) for size in sizes]
     return (
         f"Beyond the paper, with subset selection: at {at_epsilons([one.epsilon for one in known])}"
         f" LDP-OBI's regret is {listing(parts)}, for the same ε. Recommended for this size is"
@@ -120,14 +119,14 @@ def beyond_the_paper(curves: list[Curve]) -> str:
 
 def _with(kind: type[Learner]) -> str:
     """Return a learner's title and that of its mechanism."""
-    return f"{kind.title} with {MECHANISMS[kind.usual_mechanism][0].lower()}"
+    return f"{kind.title} with {MECHANISMS[kind.usual_mechanism].title.lower()}"
 
 
 def final_regrets(curves: list[Curve]) -> Grid:
     """Return the regret after the last episode, of every curve."""
     rows = [
         (
-            LEARNERS[curve.learner][0],
+            LEARNERS[curve.learner].title,
             "none" if curve.mechanism == "none" else f"{curve.epsilon:g}",
             CONSTANTS[curve.constants],
             *mean_and_range(curve),
@@ -151,13 +150,7 @@ def _picture(curves: list[Curve], constants: str) -> Picture:
     for column, epsilon in enumerate(EPSILONS):
         shown = [curve for curve in curves if curve.epsilon in (epsilon, float("inf"))]
         for row, per_step in enumerate((False, True)):
-            panel = axes[row][column]
-            ends = [
-                Label(draw_band(panel, curve, colour, per_step=per_step), title, colour)
-                for curve in shown
-                for title, colour in [LEARNERS[curve.learner]]
-            ]
-            finish(panel, ends, per_step=per_step)
+            draw_bands(axes[row][column], shown, learner_look, per_step=per_step)
         axes[0][column].set_title(f"ε = {epsilon:g}")
         axes[1][column].set_xlabel("episodes k")
     axes[0][0].set_ylabel("cumulative regret $R_k$")

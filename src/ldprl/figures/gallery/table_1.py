@@ -12,10 +12,16 @@ from ldprl.figures.curves import Row, where
 from ldprl.figures.drawing import INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.laboratory import Laboratory
-from ldprl.figures.names import CONSTANTS, MECHANISMS
 from ldprl.figures.sentences import listing, number
-from ldprl.figures.settings import ALPHA, BOTH_CONSTANTS, DELTA, EPSILONS, FAILURE_PROBABILITY
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.figures.settings import (
+    ALPHA,
+    BOTH_CONSTANTS,
+    CONSTANTS,
+    DELTA,
+    EPSILONS,
+    FAILURE_PROBABILITY,
+)
+from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Constants, PrivacyWarning
 from ldprl.shape import Shape
 
@@ -58,7 +64,7 @@ def make_table(laboratory: Laboratory) -> pa.Table:
 
 def _bound(row: str, epsilon: float, constants: Constants, episodes: int) -> float | None:
     """Return LDP-OBI's regret bound in full; None for naive composition, which we do not build."""
-    names = {title: name for name, (title, _) in MECHANISMS.items()}
+    names = {kind.title: name for name, kind in MECHANISMS.items()}
     if row not in names:
         return None
     with warnings.catch_warnings():

@@ -13,9 +13,8 @@ from ldprl.figures.cells import first_draw
 from ldprl.figures.drawing import headline, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.laboratory import Laboratory
-from ldprl.figures.names import CONSTANTS
 from ldprl.figures.sentences import number, percent
-from ldprl.figures.settings import BOTH_CONSTANTS, EPSILONS
+from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, EPSILONS
 from ldprl.mdp import TabularMDP
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.sampling import SeededSourceForTests

@@ -6,7 +6,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cells import NamedMDP, baseline, first_draws
+from ldprl.figures.cells import NamedMDP, cell_of, first_draws
 from ldprl.figures.figure import Figure, Findings
 from ldprl.figures.gallery.beyond import ablation, aims, headline, larger, price, tree
 from ldprl.figures.gallery.beyond.results import LARGER, OPEN, PRIVATE, Results
@@ -28,7 +28,7 @@ def cells(settings: Settings) -> list[Cell]:
 def cells_in(settings: Settings, place: NamedMDP) -> list[Cell]:
     """Return every learner's cells in one MDP."""
     return [
-        *(baseline(settings, place, one.learner, one.constants) for one in OPEN),
+        *(cell_of(settings, place, one.learner, one.constants) for one in OPEN),
         *(one.cell(settings, place, epsilon) for one in PRIVATE for epsilon in settings.epsilons),
     ]
 

@@ -24,6 +24,7 @@ from ldprl.figures.gallery.beyond.results import (
     UCB_VI,
     Contender,
     Results,
+    geometric_mean,
     ratios,
     regret_at,
     spread_of,
@@ -202,7 +203,7 @@ def _lines(
 def draw_mean(panel: Axes, one: Contender, curves: Sequence[Curve]) -> float:
     """Draw the geometric mean of the curves' regret, and return where the line ends."""
     episodes, regrets = _regrets(curves)
-    mean = np.exp(np.log(regrets).mean(axis=0))
+    mean = geometric_mean(regrets)
     dashes = (0, (4, 2)) if one in SEEING_ALL else "-"
     line = 2.6 if one in (REFERENCE, OPTIMIST, SAMPLER) else 1.6
     panel.plot(episodes, mean, color=one.colour, linestyle=dashes, linewidth=line)

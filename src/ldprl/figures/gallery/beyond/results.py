@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cells import NamedMDP, private
+from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.curves import Curve, curves_of, pick
-from ldprl.figures.names import LEARNERS
 from ldprl.figures.sentences import number
 from ldprl.figures.settings import Settings
 from ldprl.mechanisms.mechanism import Constants
+from ldprl.shape import FloatArray
 
 LEAST_REGRET = 1.0
 """Regret below one unit of reward counts as one: luck must not make a mean infinite."""
@@ -41,7 +42,7 @@ class Contender:
     @property
     def name(self) -> str:
         """What tables and pictures call it."""
-        name = LEARNERS[self.learner][0]
+        name = LEARNERS[self.learner].title
         if self.mechanism == "none":
             if self.learner == "pucb":
                 return f"{name} (joint privacy)"
@@ -53,7 +54,7 @@ class Contender:
 
     def cell(self, settings: Settings, at: NamedMDP, epsilon: float) -> Cell:
         """Return its simulation at ``epsilon``."""
-        return private(settings, at, self.learner, self.mechanism, epsilon, self.constants)
+        return cell_of(settings, at, self.learner, self.constants, self.mechanism, epsilon)
 
     def curves(self, curves: Sequence[Curve], epsilon: float = float("inf")) -> list[Curve]:
         """Return its curves at ``epsilon``; by default those without privacy."""
@@ -197,9 +198,15 @@ def regret_at(curve: Curve, users: float) -> float:
 def spread_of(values: Sequence[float]) -> Spread:
     """Return how ``values`` are spread."""
     logs = np.log(values)
-    return Spread(
-        float(np.exp(logs.mean())),
-        min(values),
-        max(values),
-        float(np.exp(logs.std())),
-    )
+    mean = float(geometric_mean(np.asarray(values, dtype=np.float64)))
+    return Spread(mean, min(values), max(values), float(np.exp(logs.std())))
+
+
+def geometric_mean(values: FloatArray) -> FloatArray:
+    """Return the geometric mean over the first axis.
+
+    Rounding must not put the mean of equal numbers beside them: a logarithmic axis cannot show a
+    range of 10⁻¹⁶.
+    """
+    mean = np.exp(np.log(values).mean(axis=0))
+    return np.asarray(np.clip(mean, values.min(axis=0), values.max(axis=0)))

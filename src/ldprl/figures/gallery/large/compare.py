@@ -12,13 +12,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from ldprl.bounds.effects import effects_price
+from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
 from ldprl.figures.curves import Row, where
 from ldprl.figures.drawing import FAINT, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.gallery.large.problems import EPSILON
 from ldprl.figures.laboratory import Laboratory
-from ldprl.figures.names import LEARNERS
 from ldprl.figures.sentences import listing, number, percent, power
 from ldprl.figures.settings import Settings
 from ldprl.shape import FloatArray, IntArray
@@ -144,7 +144,7 @@ def _titles(rows: Sequence[Row]) -> list[str]:
 
 
 def _name(row: Row) -> str:
-    return LEARNERS[row["learner"]][0] + ("" if row["epsilon"] else ", no privacy")
+    return LEARNERS[row["learner"]].title + ("" if row["epsilon"] else ", no privacy")
 
 
 def _ours(rows: list[Row]) -> tuple[list[Row], list[Row]]:
@@ -251,7 +251,8 @@ def _picture(rows: list[Row], *, gained: bool) -> Picture:
 def _curve(panel: Axes, row: Row, *, gained: bool) -> Label:
     users, values = np.array(row["users"]), np.array(row["gained" if gained else "regret"])
     shown = users >= min(100, users[-1] // 2)
-    (title, colour), epsilon = LEARNERS[row["learner"]], row["epsilon"]
+    kind, epsilon = LEARNERS[row["learner"]], row["epsilon"]
+    title, colour = kind.title, kind.colour
     if epsilon is None:
         title, colour = "no privacy", QUIET
     elif epsilon != EPSILON:

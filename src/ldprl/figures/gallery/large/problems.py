@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ldprl.catalogue import recommended
+from ldprl.catalogue import LEARNERS, recommended
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cells import NamedMDP, baseline, draws, private
+from ldprl.figures.cells import NamedMDP, cell_of, draws
 from ldprl.figures.settings import Settings
 from ldprl.mdp.specification import mdp_from
 from ldprl.mdp.tabular import TabularMDP
@@ -21,10 +21,7 @@ from ldprl.structure import Structure
 EPSILON = 2.0
 """At this ε all learners are compared; the recommended one and LDP-OBI also have others."""
 REPLAN = "growth:0.05"
-MODELS = {"ldp-evi": "subset-selection", "ldp-ts": "subset-selection"}
-BITS = {"ldp-returns": "return-bits", "ldp-ways": "bits-and-moves"}
-"""Play where they are recommended: every user is simulated, which takes a minute for 10⁸."""
-OURS = BITS | MODELS
+MODELS = ("ldp-evi", "ldp-ts")
 RIVALS = ("ldp-obi", "private-ucb-vi", "dp-ucbvi")
 FEW, SOME = 10, 25
 """Up to FEW states all play; up to SOME LDP-OBI does, and LDP-EVI without privacy. With more, a run
@@ -84,11 +81,11 @@ class Problem:
         if everybody and states <= FEW:
             players += [(name, EPSILON) for name in (*MODELS, *RIVALS[1:]) if name != first]
         found = [
-            private(settings, at, name, OURS.get(name, "laplace"), epsilon, "sound")
+            cell_of(settings, at, name, "sound", LEARNERS[name].usual_mechanism, epsilon)
             for name, epsilon in players
         ]
         if compared:
-            found.append(baseline(settings, at, "ldp-evi", "sound"))
+            found.append(cell_of(settings, at, "ldp-evi", "sound"))
         return found
 
 
