@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ldprl.advice.forecast import Forecast, Forecaster, Trial, Trials, standard_error
+from ldprl.advice.forecast import Forecast, Forecaster, Trial, Trials
 from ldprl.advice.pairs import OPEN, PAIRS, compared, pair_of, preferred
 from ldprl.advice.scenarios import given_scenario
 from ldprl.catalogue import LEARNERS, Pair
@@ -19,6 +19,7 @@ from ldprl.mechanisms.bounded_noise import BoundedNoise
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.shape import Shape
+from ldprl.simulation.regret import standard_error
 
 MDP = random_mdp(2, 2, 2, seed=3)
 WORLD = given_scenario(MDP)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ldprl.advice.forecast import Forecast, standard_error
+from ldprl.advice.forecast import Forecast
 from ldprl.catalogue import Pair
+from ldprl.simulation.regret import standard_error
 
 CLEARLY, AT_LEAST = 0.5, 0.05
 """Clearly better: at most half the loss, ε or users; a loss also by 0.05 at least."""
@@ -24,7 +25,7 @@ def best_at(forecasts: Sequence[Forecast], users: int, usual: Pair) -> Pair:
     clear = (
         best.loss(users) <= CLEARLY * known.loss(users)
         and gains.mean() >= AT_LEAST
-        and gains.mean() >= _ERRORS * standard_error(gains)
+        and gains.mean() >= _ERRORS * float(standard_error(gains))
     )
     return best.pair if clear else usual
 

@@ -19,6 +19,7 @@ from ldprl.mdp.evaluation import regret
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, IntArray, Shape
 from ldprl.simulation.engine import simulate
+from ldprl.simulation.regret import late_loss, standard_error
 from ldprl.simulation.schedule import AtLeast, Growth
 
 FIRST_PLAN, GROWTH = 1000, 0.1
@@ -135,7 +136,7 @@ class Forecast:
     @cached_property
     def error(self) -> FloatArray:
         """Standard error of the mean at every point."""
-        return np.array([standard_error(column) for column in self.losses.T])
+        return standard_error(self.losses)
 
     def after(self, users: int) -> FloatArray:
         """Return the loss of each run after ``users`` users, or after the last simulated one."""
@@ -146,11 +147,6 @@ class Forecast:
     def loss(self, users: int) -> float:
         """Return the mean loss after ``users`` users."""
         return float(self.after(users).mean())
-
-
-def standard_error(values: FloatArray) -> float:
-    """Return the standard error of the mean of independent runs; infinite for a single one."""
-    return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
 
 
 class Trials:
@@ -273,16 +269,7 @@ def _gathered(trials: list[Trial], runs: list[Run]) -> Forecast:
         trials[0].pair,
         trials[0].epsilon,
         points,
-        np.array([_later_half(points, row) for row in regret]),
+        np.array([late_loss(points, row) for row in regret]),
         regret / points,
         np.array([run.handed for run in runs]),
     )
-
-
-def _later_half(points: IntArray, regret: FloatArray) -> FloatArray:
-    """Return what users k/2 to k lost on average, at every checkpoint k."""
-    places, sums = np.concatenate([[0], points]), np.concatenate([[0.0], regret])
-    half = np.interp(points / 2, places, sums)
-    # A difference of large sums can miss zero by rounding.
-    losses: FloatArray = np.maximum((regret - half) / (points / 2), 0.0)
-    return losses

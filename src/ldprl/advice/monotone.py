@@ -10,28 +10,18 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ldprl.advice.forecast import Forecast
 from ldprl.shape import FloatArray
 
 
-def falling(values: ArrayLike, weights: ArrayLike) -> FloatArray:
-    """Return the non-increasing sequence with the least weighted sum of squared differences.
+def falling(
+    values: Sequence[float] | FloatArray, weights: Sequence[float] | FloatArray
+) -> FloatArray:
+    """Return the non-increasing sequence with the least weighted sum of squared differences."""
+    from scipy.optimize import isotonic_regression
 
-    By pooling adjacent violators (Barlow et al. 1972, section 1.2).
-    """
-    pools: list[tuple[float, float, int]] = []  # mean, weight, length
-    pairs = zip(np.asarray(values).tolist(), np.asarray(weights).tolist(), strict=True)
-    for value, weight in pairs:
-        mean, total, length = value, weight, 1
-        while pools and pools[-1][0] < mean:
-            before, other, longer = pools.pop()
-            mean = (mean * total + before * other) / (total + other)
-            total, length = total + other, length + longer
-        pools.append((mean, total, length))
-    means, _, lengths = zip(*pools, strict=True)
-    return np.repeat(means, lengths)
+    return np.asarray(isotonic_regression(values, weights=weights, increasing=False).x)
 
 
 class Fit:

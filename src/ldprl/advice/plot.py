@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ldprl.advice.adviser import Advice
-from ldprl.advice.forecast import Forecast, standard_error
+from ldprl.advice.forecast import Forecast
 from ldprl.catalogue import LEARNERS, Pair
+from ldprl.simulation.regret import standard_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +67,7 @@ def _draw_chosen(by_users: Axes, by_epsilon: Axes, advice: Advice) -> None:
         by_users.fill_between(chosen.points, low, high, color=colour, alpha=0.18, linewidth=0)
     levels, users = fit.epsilons, advice.users
     means = [one.loss(users) for one in advice.near]
-    errors = [standard_error(one.after(users)) for one in advice.near]
+    errors = [float(standard_error(one.after(users))) for one in advice.near]
     bars = [2 * error if math.isfinite(error) else 0.0 for error in errors]
     by_epsilon.errorbar(levels, means, yerr=bars, fmt="o", color=colour, markersize=5)
     fitted = [fit.loss(level, users) for level in levels]

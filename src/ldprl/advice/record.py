@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 from ldprl.advice.adviser import Advice
-from ldprl.advice.forecast import Forecast, standard_error
+from ldprl.advice.forecast import Forecast
 from ldprl.advice.words import DEFINITION, changes, method, recommendation
+from ldprl.simulation.regret import standard_error
 
 
 def as_dict(advice: Advice) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def as_dict(advice: Advice) -> dict[str, Any]:
             "epsilon": advice.epsilon,
             "users": advice.users,
             "loss": advice.loss,
-            "standard_error": _finite(standard_error(chosen.after(advice.users))),
+            "standard_error": _finite(float(standard_error(chosen.after(advice.users)))),
             "reaches_target": advice.reached,
             "loss_of_the_policy_handed_over": float(advice.handed.mean()),
             "reports_per_user": advice.returning.reports,
@@ -55,7 +56,7 @@ def _forecast(advice: Advice, forecast: Forecast) -> dict[str, Any]:
         "epsilon": forecast.epsilon,
         "delta": 0.0 if forecast.pair.pure else advice.delta,
         "loss": float(losses.mean()),
-        "standard_error": _finite(standard_error(losses)),
+        "standard_error": _finite(float(standard_error(losses))),
         "loss_each_run": losses.tolist(),
         "learner_promises": forecast.pair.promise,
     }

@@ -58,7 +58,7 @@ def with_relay(
     probability("delta", delta, zero=False)
     pure = [pair for pair in pairs if pair.pure]
     levels = {
-        name: _local_epsilon(name, advice, crowd, delta)
+        name: local_epsilon(name, advice.shape, crowd, advice.epsilon, delta)
         for name in dict.fromkeys(pair.mechanism for pair in pure)
     }
     with Trials(workers, progress) as trials:
@@ -78,12 +78,12 @@ def with_relay(
     return Relayed(crowd, delta, level, forecast)
 
 
-def _local_epsilon(mechanism: str, advice: Advice, crowd: int, delta: float) -> float:
-    """Return ε₀, rounded down to four digits, so that it can be written into a deployment."""
+def local_epsilon(mechanism: str, shape: Shape, crowd: int, epsilon: float, delta: float) -> float:
+    """Return the largest ε₀ of a report with which a crowd has central (``epsilon``, ``delta``).
+
+    It is rounded down to four digits, so that it can be written into a deployment.
+    """
     largest = largest_local_epsilon(
-        crowd,
-        advice.epsilon,
-        delta,
-        lambda level: build_mechanism(mechanism, advice.shape, level).blankets(),
+        crowd, epsilon, delta, lambda level: build_mechanism(mechanism, shape, level).blankets()
     )
     return math.floor(largest * 1e4) / 1e4

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ldprl.accounting.composition import Budget, spent_together
+from ldprl.bisection import bisect
 from ldprl.errors import InputError, positive, probability, whole_number
 
 _MOST_REPORTS = 10**4
@@ -34,10 +35,9 @@ class Returning:
 
     def each(self, total: float) -> float:
         """Return the largest ε of a report, to four digits, with which all cost ``total``."""
-        low, high = positive("total_epsilon", total) / self.reports, total
-        while self.delta and high - low > 10**-_DIGITS * low:
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.total(middle) <= total else (low, middle)
+        low = positive("total_epsilon", total) / self.reports
+        if self.delta:
+            low, _ = bisect(lambda one: self.total(one) > total, low, total, relative=1e-5)
         step = 10.0 ** (math.floor(math.log10(low)) + 1 - _DIGITS)
         return round(math.floor(low / step * (1 + 1e-12)) * step, 12)
 

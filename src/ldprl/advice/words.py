@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from ldprl.advice.adviser import Advice
-from ldprl.advice.forecast import FIRST_PLAN, GROWTH, Forecast, standard_error
+from ldprl.advice.forecast import FIRST_PLAN, GROWTH, Forecast
 from ldprl.advice.incumbent import made_up_for_after
 from ldprl.catalogue import LEARNERS, Pair
 from ldprl.shape import FloatArray
+from ldprl.simulation.regret import standard_error
 
 DEFINITION = (
     "Policy loss is (V* − V)/(V* − V of acting at random), with V that of the policies in force,"
@@ -43,7 +44,7 @@ def recommendation(advice: Advice) -> str:
 
 
 def _expected(advice: Advice) -> str:
-    error = standard_error(advice.chosen.after(advice.users))
+    error = float(standard_error(advice.chosen.after(advice.users)))
     return f"{advice.loss:.2g}" + (f" ± {error:.1g}" if math.isfinite(error) else "")
 
 
@@ -144,7 +145,7 @@ def at(forecast: Forecast, users: int) -> str:
 
 def mean_and_error(values: FloatArray) -> str:
     """Write mean ± standard error of runs."""
-    error = standard_error(values)
+    error = float(standard_error(values))
     mean = f"{np.mean(values):.2g}"
     return f"{mean} ± {error:.1g}" if math.isfinite(error) else mean
 

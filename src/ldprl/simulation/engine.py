@@ -19,7 +19,7 @@ from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation import interpreted
 from ldprl.simulation.compiled import engine_for
 from ldprl.simulation.learnt import Learnt
-from ldprl.simulation.regret import checkpoints
+from ldprl.simulation.regret import checkpoints, standard_error
 from ldprl.simulation.schedule import Schedule, Within, schedule_from
 from ldprl.simulation.seeds import seeds_of
 from ldprl.simulation.world import check_shapes
@@ -73,7 +73,7 @@ class Simulation:
             else "no privacy"
         )
         mean, runs = regret.mean(), len(regret)
-        error = f" ± {regret.std(ddof=1) / math.sqrt(runs):.2g}" if runs > 1 else ""
+        error = f" ± {float(standard_error(regret)):.2g}" if runs > 1 else ""
         return (
             f"{runs} run{'s' * (runs > 1)} of {users:,} users, {privacy}\n"
             f"regret {mean:.4g}{error}, {mean / users:.3g} per user, worst run {regret.max():.4g}\n"

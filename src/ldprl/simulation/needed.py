@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ldprl.bisection import bisect
 from ldprl.catalogue import LEARNERS, recommended
 from ldprl.learning.planning import plan
 from ldprl.mdp.evaluation import optimum, policy_values, random_value, worth
@@ -55,11 +56,11 @@ def users_needed(mdp: TabularMDP, epsilon: float) -> float:
     closed = share_by_users(mdp, epsilon)
     if worth(mdp) <= 1e-12 * mdp.horizon or closed(MOST) < TARGET:
         return math.inf
-    low, high = 0.0, math.log(MOST)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if closed(math.exp(middle)) >= TARGET else (middle, high)
-    return math.exp(high)
+
+    def enough(log_users: float) -> bool:
+        return closed(math.exp(log_users)) >= TARGET
+
+    return math.exp(bisect(enough, 0.0, math.log(MOST), halvings=_HALVINGS)[1])
 
 
 def share_by_users(mdp: TabularMDP, epsilon: float) -> Callable[[float], float]:

@@ -16,6 +16,22 @@ def checkpoints(episodes: int, per_decade: int = 20) -> IntArray:
     return np.unique(np.rint(points).astype(np.int64).clip(1, episodes))
 
 
+def late_loss(points: IntArray, regret: FloatArray) -> FloatArray:
+    """Return what users k/2 to k lost on average, at every checkpoint k of one run."""
+    places, sums = np.concatenate([[0], points]), np.concatenate([[0.0], regret])
+    half = np.interp(points / 2, places, sums)
+    # A difference of large sums can miss zero by rounding.
+    losses: FloatArray = np.maximum((regret - half) / (points / 2), 0.0)
+    return losses
+
+
+def standard_error(runs: FloatArray) -> FloatArray:
+    """Return the standard error of the mean over runs, the first axis; infinite for one run."""
+    if len(runs) == 1:
+        return np.full(runs.shape[1:], np.inf)
+    return np.asarray(runs.std(axis=0, ddof=1) / np.sqrt(len(runs)))
+
+
 class RegretRecorder:
     """Adds up E[V*₁ − V^{π_k}₁] over users; within a batch each user loses the same on average."""
 

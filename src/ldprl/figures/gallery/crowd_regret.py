@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
-from ldprl.accounting.shuffling import largest_local_epsilon
+from ldprl.advice.relayed import local_epsilon
 from ldprl.bisection import bisect
 from ldprl.bounds import changed_bits, shuffle_regret_rate, shuffle_user_guarantee
 from ldprl.errors import InputError
@@ -24,8 +24,9 @@ from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.sentences import number, power
 from ldprl.figures.settings import Settings
 from ldprl.mdp import random_mdp
-from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.shape import Shape
+from ldprl.simulation.regret import standard_error
 
 EPSILONS = (0.5, 1.0, 2.0)
 DELTA = 1e-8
@@ -41,6 +42,7 @@ at least 1,000. At 10⁷ users, on RandomMDP(25, 4, 10), draws 1001 and 1002, 10
 to 100,000 with ldp-ts, and 2,500 of 1,000 to 20,000 with ldp-returns."""
 _LEAST = 1000
 _GROWTH = "growth:0.05"
+_local_epsilon = lru_cache(maxsize=64)(local_epsilon)
 
 
 @dataclass(frozen=True)
@@ -59,19 +61,7 @@ class Way:
 def ways(shape: Shape, mechanism: str, epsilon: float, episodes: int) -> tuple[Way, Way]:
     """Return what gives central ε without a relay, and what gives it with one."""
     crowd = max(episodes // _SHARE[mechanism], _LEAST)
-    return Way(epsilon, 0), Way(_local(shape, mechanism, epsilon, crowd), crowd)
-
-
-@lru_cache(maxsize=64)
-def _local(shape: Shape, mechanism: str, epsilon: float, crowd: int) -> float:
-    largest = largest_local_epsilon(
-        crowd,
-        epsilon,
-        DELTA,
-        lambda level: build_mechanism(mechanism, shape, level).blankets(),
-    )
-    # Rounded down to four digits, so that it can be written into a deployment.
-    return math.floor(largest * 1e4) / 1e4
+    return Way(epsilon, 0), Way(_local_epsilon(mechanism, shape, crowd, epsilon, DELTA), crowd)
 
 
 def cells(settings: Settings) -> list[Cell]:
@@ -124,7 +114,7 @@ def make_table(laboratory: Laboratory) -> pa.Table:
                     "episodes": episodes,
                     "draws": len(finals),
                     "mean": float(finals.mean()),
-                    "error": float(finals.std(ddof=1) / math.sqrt(len(finals))),
+                    "error": float(standard_error(finals)),
                     "worst": float(finals.max()),
                     "paper": paper_bound(Shape(*size), episodes, epsilon),
                 }

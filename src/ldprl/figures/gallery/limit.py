@@ -25,6 +25,7 @@ from ldprl.figures.sentences import number, power
 from ldprl.figures.settings import FAILURE_PROBABILITY, Settings
 from ldprl.mdp import TabularMDP, random_mdp, riverswim
 from ldprl.mechanisms.subset_selection import SubsetSelection
+from ldprl.simulation.regret import standard_error
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 UNGUARDED = "ldp-evi, no guard"
@@ -98,7 +99,7 @@ def make_table(laboratory: Laboratory) -> pa.Table:
                     "episodes": episodes,
                     "runs": runs,
                     "mean": curve.final,
-                    "error": float(curve.last.std(ddof=1) / math.sqrt(runs)) if runs > 1 else None,
+                    "error": float(standard_error(curve.last)) if runs > 1 else None,
                     "worst": float(curve.last.max()),
                     "bound": least,
                     "ratio": curve.final / least,

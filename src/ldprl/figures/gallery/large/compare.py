@@ -21,8 +21,8 @@ from ldprl.figures.gallery.large.problems import EPSILON
 from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.sentences import listing, number, percent, power
 from ldprl.figures.settings import Settings
-from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation.needed import share_by_users
+from ldprl.simulation.regret import late_loss, standard_error
 
 STUCK = 0.5
 """A run is stuck if its policy at the end closes less of the gap than this."""
@@ -89,7 +89,7 @@ def _row(laboratory: Laboratory, title: str, cells: list[Cell]) -> Row:
         users = table["episodes"].to_numpy()[: regret.shape[1]]
         gap = found["best_value"] - found["random_value"]
         regrets.append(regret)
-        gained.append(1 - _late_loss(users, regret) / gap)
+        gained.append([1 - late_loss(users, run) / gap for run in regret])
         learned += found["learned"]
         needed.append(found["users_needed"])
         if cell.learner == "ldp-returns" and cell.epsilon is not None:
@@ -105,7 +105,7 @@ def _row(laboratory: Laboratory, title: str, cells: list[Cell]) -> Row:
         "worlds": len(cells),
         "users": users.tolist(),
         "regret": all_runs.mean(axis=0).tolist(),
-        "regret_error": _error(all_runs).tolist(),
+        "regret_error": standard_error(all_runs).tolist(),
         "gained": np.concatenate(gained).mean(axis=0).tolist(),
         "last": all_runs[:, -1].tolist(),
         "learned": learned,
@@ -113,20 +113,6 @@ def _row(laboratory: Laboratory, title: str, cells: list[Cell]) -> Row:
         "prices": [asdict(one) for one in prices],
         "shares": shares,
     }
-
-
-def _late_loss(users: IntArray, regret: FloatArray) -> FloatArray:
-    """Return what the later half of the users so far lost on average, at every checkpoint."""
-    points = np.concatenate([[0], users])
-    half = [np.interp(users / 2, points, np.concatenate([[0.0], run])) for run in regret]
-    loss: FloatArray = (regret - np.array(half)) / (users / 2)
-    return loss
-
-
-def _error(runs: FloatArray) -> FloatArray:
-    """Return the standard error of the mean over runs; 0 of a single run."""
-    error: FloatArray = runs.std(axis=0, ddof=min(1, len(runs) - 1)) / math.sqrt(len(runs))
-    return error
 
 
 def findings(table: pa.Table) -> Findings:
