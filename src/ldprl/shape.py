@@ -56,6 +56,16 @@ class Shape:
         """Number of (s, a) cells, over all models."""
         return self.models * self.states * self.actions
 
+    @property
+    def most_visits(self) -> int:
+        """How often one episode can visit a cell: H times, or once if each step has its model."""
+        return 1 if self.step_dependent else self.horizon
+
+    @property
+    def most_moves(self) -> int:
+        """How often one episode can leave a cell; the last step leads nowhere."""
+        return 1 if self.step_dependent else self.horizon - 1
+
     def model_of(self, step: int) -> int:
         """Return the model in force at ``step``."""
         return step if self.step_dependent else 0

@@ -39,7 +39,7 @@ def test_a_change_is_told_by_the_state_and_action_that_changed() -> None:
     found = model_change(MECHANISM, blocks)
     assert found is not None
     assert found.block == 2
-    assert found.told[0].startswith(f"action {ACTION} in state {STATE} pays")
+    assert found.differences[0].startswith(f"action {ACTION} in state {STATE} pays")
     # The same for the billionth stretch of users is not certain enough, nor is half of it.
     assert model_change(MECHANISM, blocks, first=10**9, failure=1e-200) is None
     assert model_change(MECHANISM, {0: blocks[0]}) is None

@@ -52,7 +52,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Alternative:
-    """A row changed by ``share`` of a better outcome, and how well reports can tell.
+    """A row changed by ``share`` of a better outcome, and how well reports can show it.
 
     ``target`` is the state that the row moves to more often, or None if it pays more. ``reach`` is
     the largest expected number of visits per episode, over all policies; ``once`` says that no
@@ -69,16 +69,16 @@ class Alternative:
 
     def information(self, epsilon: float | None) -> float:
         """Return an upper bound on the information of a report, per expected visit of its user."""
-        told = float(binary_kl(self.before, self.after))
+        seen = float(binary_kl(self.before, self.after))
         if epsilon is None:
-            return told
+            return seen
         if self.once:
             whole = visit_information(self.reach, self.before, self.after, epsilon)
             return float(whole) / self.reach
         distance = self.after - self.before
         most = min(1.0, self.reach * distance)
         by_distance = distance * float(distance_information(most, epsilon)) / most
-        return min(by_distance, contraction(epsilon) * told)
+        return min(by_distance, contraction(epsilon) * seen)
 
 
 def hardest_by_row(found: list[Alternative], epsilon: float | None) -> dict[Row, Alternative]:

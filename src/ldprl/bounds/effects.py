@@ -22,7 +22,7 @@ _NONE = 1e-9
 
 @dataclass(frozen=True)
 class EffectsPrice:
-    """Regret of a learner that gives nothing up before K users have told it apart.
+    """Regret of a learner that gives up no action before the reports of K users decide.
 
     With ℓ(s, a) = Σ_h P(s_h = s)·(V⋆_h(s) − Q⋆_h(s, a)) the loss of a user whose table plays a in s
     and is best elsewhere, and Δ(s, a) = ℓ(s, a) − min ℓ(s, ·):

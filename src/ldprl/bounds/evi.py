@@ -8,16 +8,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ldprl.bounds.lower import sizes_of
 from ldprl.errors import InputError, positive, probability, whole_number
 from ldprl.learning.guard import FORGETTING, LEAST_WEIGHT, TOLERATED, WATCHED, start_law
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.rows import RowLaw
-
-if TYPE_CHECKING:
-    from ldprl.mechanisms.mechanism import Mechanism
 
 _CLASSES = 2000
 """Classes of doubt that the sums over all classes go to; the rest is bounded by an integral."""
@@ -174,7 +172,7 @@ def evi_upper_bound(
     reach = share * least_weight
     extra = [20.8 * _range(law) * log + 4 * visits_log for law in (laws.rewards, laws.transitions)]
     # A model that is the same at every step has rows that a user may visit H times.
-    visits = reach * (1 if shape.step_dependent else horizon)
+    visits = reach * shape.most_visits
     if largest_plan is None:
         largest_plan = min(extra) / visits
     extra = [max(one, visits * positive("largest_plan", largest_plan)) for one in extra]
@@ -196,8 +194,8 @@ def evi_upper_bound(
 
 def evi_rate(states: int, actions: int, horizon: int, episodes: int, epsilon: float) -> float:
     """Return H²S²√(AKv), v = 4e^ε/(e^ε − 1)²: its order, constant 1 and no logarithms."""
-    epsilon = positive("epsilon", epsilon)
-    noise = 1 / math.sinh(min(epsilon, 700.0) / 2)
+    states, actions, horizon, episodes = sizes_of(states, actions, horizon, episodes)
+    noise = 1 / math.sinh(min(positive("epsilon", epsilon), 700.0) / 2)
     return horizon**2 * states**2 * math.sqrt(actions * episodes) * noise
 
 
@@ -206,8 +204,8 @@ def rivals_rate(states: int, actions: int, horizon: int, episodes: int, epsilon:
 
     Constant 1, logarithms dropped; the terms without √K are left out.
     """
-    epsilon = positive("epsilon", epsilon)
-    return states**2 * actions * horizon**3 * math.sqrt(episodes) / epsilon
+    states, actions, horizon, episodes = sizes_of(states, actions, horizon, episodes)
+    return states**2 * actions * horizon**3 * math.sqrt(episodes) / positive("epsilon", epsilon)
 
 
 def row_noise(law: RowLaw, states: int) -> float:

@@ -1,4 +1,4 @@
-"""What one private report can tell: Kullback-Leibler information through any ε-LDP channel.
+"""How much one private report can show: Kullback-Leibler information through any ε-LDP channel.
 
 Proofs: the page *What cannot be beaten*. Write e for e^ε. Without privacy, ``epsilon`` is None.
 """
@@ -43,7 +43,7 @@ def bit_information(x: ArrayLike, y: ArrayLike, epsilon: float | None) -> FloatA
 def visit_information(
     visited: ArrayLike, before: ArrayLike, after: ArrayLike, epsilon: float | None
 ) -> FloatArray:
-    """Return I_ε(o; q, q'), the most that a report tells about an event that may not be met.
+    """Return I_ε(o; q, q'), the most that a report shows about an event that may not be met.
 
     A user meets the row with probability o, and there the event happens with probability q in one
     world and q' in the other: the largest KL of (oq, o(1−q), 1−o) from (oq', o(1−q'), 1−o) through
@@ -60,7 +60,7 @@ def visit_information(
 
 
 def distance_information(distance: ArrayLike, epsilon: float) -> FloatArray:
-    """Return φ_ε(t), the most that a report tells about two laws at total variation t.
+    """Return φ_ε(t), the most that a report shows about two laws at total variation t.
 
     Any such pair is (1−t)R + tA and (1−t)R + tB, so three letters do: (t, 0, 1−t) and (0, t, 1−t).
     """
@@ -92,11 +92,11 @@ def three_letters(first: FloatArray, second: FloatArray, epsilon: float | None) 
     if epsilon is None:
         return np.asarray(_divergence(first, second).sum(axis=-1))
     small = math.exp(-min(epsilon, _LARGEST_EPSILON))
-    told = _divergence(first @ _patterns(small).T, second @ _patterns(small).T)
+    divergences = _divergence(first @ _patterns(small).T, second @ _patterns(small).T)
     # One channel at a time may be infinite times 0: leave out what a vertex does not use.
-    best = np.zeros(told.shape[:-1])
+    best = np.zeros(divergences.shape[:-1])
     for used, shares in _vertices(small):
-        best = np.maximum(best, told[..., list(used)] @ np.array(shares))
+        best = np.maximum(best, divergences[..., list(used)] @ np.array(shares))
     return best
 
 

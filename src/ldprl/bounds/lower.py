@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from ldprl.errors import InputError, one_of, positive, whole_number
 from ldprl.mdp.hard_tree import long_enough, tree_levels
-
-if TYPE_CHECKING:
-    from ldprl.mechanisms.mechanism import Constants
+from ldprl.mechanisms.mechanism import Constants
 
 
 def regret_lower_bound_ldp(
@@ -79,7 +76,7 @@ def regret_lower_bound_jdp(
     Quoted in the paper's introduction from Vietri et al. (2020) as Ω(·); the constant is not
     stated there, so that this is a rate with constant 1 and not a bound on any regret.
     """
-    states, actions, horizon, episodes = _sizes(states, actions, horizon, episodes)
+    states, actions, horizon, episodes = sizes_of(states, actions, horizon, episodes)
     epsilon = positive("epsilon", epsilon)
     cells = states * actions
     private = cells * horizon * math.log(episodes * horizon) / epsilon
@@ -91,7 +88,7 @@ def pucb_rate(states: int, actions: int, horizon: int, episodes: int, epsilon: f
 
     Quoted in "Extended Related Work" as Õ(·): constant 1, logarithms dropped.
     """
-    states, actions, horizon, episodes = _sizes(states, actions, horizon, episodes)
+    states, actions, horizon, episodes = sizes_of(states, actions, horizon, episodes)
     epsilon = positive("epsilon", epsilon)
     cells = states * actions
     private = cells * horizon**3 * (states + horizon) / epsilon
@@ -103,11 +100,12 @@ def psrl_rate(states: int, actions: int, horizon: int, episodes: int) -> float:
 
     Quoted in the appendix on posterior sampling as Õ(·): constant 1, logarithms dropped.
     """
-    states, actions, horizon, episodes = _sizes(states, actions, horizon, episodes)
+    states, actions, horizon, episodes = sizes_of(states, actions, horizon, episodes)
     return horizon * states * math.sqrt(actions * episodes * horizon)
 
 
-def _sizes(states: int, actions: int, horizon: int, episodes: int) -> tuple[int, int, int, int]:
+def sizes_of(states: int, actions: int, horizon: int, episodes: int) -> tuple[int, int, int, int]:
+    """Return S, A, H and K as whole numbers of at least 1, or refuse them."""
     return (
         whole_number("states", states, 1),
         whole_number("actions", actions, 1),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +16,8 @@ from ldprl.bisection import bisect
 from ldprl.bounds.alternatives import Alternative, Instance, Row
 from ldprl.bounds.pair import cost_per_visit
 from ldprl.errors import InputError
-
-if TYPE_CHECKING:
-    from ldprl.mechanisms.mechanism import Mechanism
-    from ldprl.mechanisms.rows import RowLaw
+from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.rows import RowLaw
 
 
 @dataclass(frozen=True)

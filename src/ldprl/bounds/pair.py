@@ -56,13 +56,13 @@ class WorldPair:
         """Return R such that every ε-LDP learner loses at least R here or in the neighbour.
 
         Were both regrets below R, visits of the row would be rare here and common there, and to
-        tell that takes kl(rare, common). But R/c visits, i each, is all that reports inform about.
+        see that takes kl(rare, common). But reports inform about R/c visits, i each.
         """
-        told = self.alternative.information(
+        seen = self.alternative.information(
             None if epsilon is None else positive("epsilon", epsilon)
         )
         return self._least(
-            episodes, lambda rare, common, visits: float(binary_kl(rare, common)) > visits * told
+            episodes, lambda rare, common, visits: float(binary_kl(rare, common)) > visits * seen
         )
 
     def central_lower_bound(self, epsilon: float, delta: float, episodes: int) -> float:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ldprl.bounds.lower import sizes_of
 from ldprl.errors import InputError, one_of, positive, probability, whole_number
-
-if TYPE_CHECKING:
-    from ldprl.mechanisms.mechanism import Constants
+from ldprl.mechanisms.mechanism import Constants
 
 
 @dataclass(frozen=True)
@@ -118,9 +116,7 @@ def shuffle_regret_rate(
     ``paper``: H²S²A√(KH)/(e^{ε₀/H} − 1), as printed. ``sound``: H in the exponent becomes
     4H − 2 + 2mH (:func:`changed_bits`). Constant 1, logarithms dropped.
     """
-    states = whole_number("states", states, 1)
-    actions = whole_number("actions", actions, 1)
-    episodes = whole_number("episodes", episodes, 1)
+    states, actions, horizon, episodes = sizes_of(states, actions, horizon, episodes)
     epsilon = positive("epsilon", epsilon)
     bits = changed_bits(horizon, reward_bits)
     split = bits if one_of("constants", constants, ("sound", "paper")) == "sound" else horizon

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from ldprl.errors import one_of, positive, probability, whole_number
-
-if TYPE_CHECKING:
-    from ldprl.mechanisms.mechanism import Constants
+from ldprl.bounds.lower import sizes_of
+from ldprl.errors import one_of, positive, probability
+from ldprl.mechanisms.mechanism import Constants
 
 
 @dataclass(frozen=True)
@@ -69,10 +67,7 @@ def table_one(
     that makes one step of one counter ε-LDP is only S²AHε-LDP, which leads to H⁴S⁴A²√K/ε (H³ would
     do, by the same theorem, with c_{K,4} = S²AH√K/ε).
     """
-    states = whole_number("states", states, 1)
-    actions = whole_number("actions", actions, 1)
-    horizon = whole_number("horizon", horizon, 1)
-    episodes = whole_number("episodes", episodes, 1)
+    states, actions, horizon, episodes = sizes_of(states, actions, horizon, episodes)
     epsilon = positive("epsilon", epsilon)
     delta = probability("delta", delta, zero=False)
     sound = one_of("constants", constants, ("sound", "paper")) == "sound"

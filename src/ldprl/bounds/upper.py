@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
 
 from ldprl.errors import InputError, one_of, probability, real, whole_number
+from ldprl.mechanisms.error_laws import ErrorLaws
+from ldprl.mechanisms.mechanism import Constants
 from ldprl.shape import Shape
-
-if TYPE_CHECKING:
-    from ldprl.mechanisms.error_laws import ErrorLaws
-    from ldprl.mechanisms.mechanism import Constants
 
 
 @dataclass(frozen=True)
@@ -120,9 +117,8 @@ def regret_upper_bound(
     states, actions, horizon = shape.states, shape.actions, shape.horizon
     steps = episodes * horizon
     per_model = states * actions
-    by_step = sound and shape.step_dependent
     cells = shape.cells if sound else per_model
-    repeats = 1 if by_step else horizon  # how often an episode can visit one cell
+    repeats = shape.most_visits if sound else horizon  # how often an episode can visit one cell
 
     root = 1 + math.sqrt(2) if sound else math.sqrt(2)
     visits_root = root * math.sqrt(cells * steps) + repeats * cells

@@ -185,7 +185,7 @@ def spread(wanted: FloatArray, sizes: FloatArray) -> FloatArray:
     """Return places near the ``wanted`` ones (ascending) at which labels of ``sizes`` fit.
 
     Labels that touch are merged into blocks, each centred where its labels would be on average,
-    and none goes below 0, where the axis has labels of its own.
+    and none goes below 0, where the axis has its labels.
     """
     blocks: list[tuple[float, float, list[int]]] = []
     for index, (middle, size) in enumerate(zip(wanted, sizes, strict=True)):

@@ -1,4 +1,4 @@
-"""A picture of a results folder: mean regret with its standard error, a panel an environment."""
+"""A picture of a results folder: mean regret ± standard error, a panel for each environment."""
 
 from __future__ import annotations
 

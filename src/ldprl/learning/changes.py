@@ -35,7 +35,7 @@ class ModelChange:
     """The first block after the change, and what is different since then."""
 
     block: int
-    told: list[str]
+    differences: list[str]
 
 
 def model_change(
@@ -51,8 +51,7 @@ def model_change(
     mechanism
         How users privatize.
     blocks
-        Sums of successive users, by the number of their block, in order. Bits of the return tell
-        nothing of a model.
+        Sums of successive users, by the number of their block, in order: sums of a model.
     first
         The version, from 1, with which the first block begins.
     failure
@@ -68,10 +67,10 @@ def model_change(
             learner.plausible(functools.reduce(operator.add, part))
             for part in (sums[:place], sums[place:])
         )
-        apart, told = _apart(early, late)
-        found.append((apart, block, told))
-    apart, block, told = max(found, default=(0.0, 0, []))
-    return ModelChange(block, listed(told)) if apart > 0 else None
+        apart, differences = _apart(early, late)
+        found.append((apart, block, differences))
+    apart, block, differences = max(found, default=(0.0, 0, []))
+    return ModelChange(block, listed(differences)) if apart > 0 else None
 
 
 def _places(users: list[int]) -> list[int]:
@@ -86,19 +85,19 @@ def _places(users: list[int]) -> list[int]:
 
 def _apart(early: Plausible, late: Plausible) -> tuple[float, list[str]]:
     """Return by how much two confidence sets miss each other in all, and say where they do."""
-    told = []
+    said = []
     rewards = _gaps(early.reward_low, early.reward_high, late.reward_low, late.reward_high)
     for at in map(tuple, np.argwhere(rewards > 0)):
         before, now = ((one.reward_low[at], one.reward_high[at]) for one in (early, late))
-        told.append(f"action {at[2]} in state {at[1]} pays {_words(now)}, not {_words(before)}")
+        said.append(f"action {at[2]} in state {at[1]} pays {_words(now)}, not {_words(before)}")
     moves = _gaps(early.move_low, early.move_high, late.move_low, late.move_high)
     for at in map(tuple, np.argwhere(moves > 0)):
         before, now = ((one.move_low[at], one.move_high[at]) for one in (early, late))
-        told.append(
+        said.append(
             f"state {at[3]} follows state {at[1]} after action {at[2]} with probability"
             f" {_words(now)}, not {_words(before)}"
         )
-    return float(rewards.sum() + moves.sum()), told
+    return float(rewards.sum() + moves.sum()), said
 
 
 def _gaps(

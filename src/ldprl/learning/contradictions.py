@@ -1,4 +1,4 @@
-"""Public knowledge that reports contradict: found where sums tell of a model, and said loudly."""
+"""Public knowledge that reports contradict: found where the sums are those of a model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def contradictions(
     """Return a sentence for what LDP-EVI's confidence set, made without it, excludes.
 
     Admissible actions, groups and the incumbent cannot be wrong in this sense, and bits of the
-    return tell nothing of rewards and successors.
+    return are no evidence about rewards and successors.
     """
     if known is None or statistics.effects is not None:
         return []
@@ -39,9 +39,9 @@ def contradictions(
         wrong = (found.reward_low > known.rewards) | (found.reward_high < known.rewards)
         for model, state, action in np.argwhere(wrong & known.choices):
             low, high = (one[model, state, action] for one in (found.reward_low, found.reward_high))
-            told = known.rewards[state, action]
+            given = f"{known.rewards[state, action]:g}"
             said.append(
-                f"action {action} in state {state} pays {low:.3g} to {high:.3g}, not {told:g}"
+                f"action {action} in state {state} pays {low:.3g} to {high:.3g}, not {given}"
             )
     return listed(said)
 

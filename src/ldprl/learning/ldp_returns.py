@@ -38,7 +38,7 @@ _LEAST = 1.0
 of users grows by a constant factor."""
 _LARGEST_FLOOR = 0.05
 _RESOLVED = 10.0
-"""The last steps get actions of their own when their effects could be 10 noise variances: H² times
+"""The last steps get separate actions when their effects could be 10 noise variances: H² times
 as many users as for the effects of a whole episode."""
 TILTS = 2
 """Laws of a plan that lean to some actions in all states alike. On RiverSwim(6, 20), 2·10⁴ users,
@@ -66,7 +66,7 @@ class LDPReturns(Learner):
     structure
         What is publicly known: admissible actions; an incumbent, believed to be one standard
         deviation better than the other actions before anything is reported; groups of states,
-        whose effects are believed to scatter around one that all of the group tell about.
+        whose effects are believed to scatter around one that they have in common.
     """
 
     name = "ldp-returns"

@@ -1,4 +1,4 @@
-"""Plan for a model as it stands, for learners of one's own and for those who look at beliefs."""
+"""Plan for a model without a bonus: for your own learner, and to look at what is believed."""
 
 from __future__ import annotations
 

@@ -107,20 +107,20 @@ def _in_common(
     """Return the effects, beside those expected, that the states of a group have in common.
 
     With e(s) ~ N(m, τ²I) a state has the score (I + τ²Λ)⁻¹u ~ N(Wm, W) of m, W = (I + τ²Λ)⁻¹Λ: few
-    states tell little of it, however many users were there. m ~ N(0, υ²I), where υ² is estimated by
-    moments as τ² is, and may be 0.
+    states say little about it, however many users were there. m ~ N(0, υ²I), where υ² is estimated
+    by moments as τ² is, and may be 0.
     """
     surplus = scores - np.einsum("cab,cb->ca", information, expected)
     unit = np.eye(scores.shape[1])
     share = np.linalg.inv(unit + _scatter(surplus, information) * information)
     together = Partition(groups)
-    told = together.summed(np.einsum("cab,cb->ca", share, surplus))
+    scored = together.summed(np.einsum("cab,cb->ca", share, surplus))
     weight = together.summed(share @ information)
     squared = float((weight**2).sum())
-    excess = float((told**2 - np.einsum("caa->ca", weight)).sum())
+    excess = float((scored**2 - np.einsum("caa->ca", weight)).sum())
     if squared <= 0 or excess <= 0:
         return np.zeros_like(scores)
-    common = np.linalg.solve(weight + squared / excess * unit, told[..., None])
+    common = np.linalg.solve(weight + squared / excess * unit, scored[..., None])
     result: FloatArray = common.astype(np.float64)[groups, :, 0]
     return result
 

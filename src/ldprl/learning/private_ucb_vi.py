@@ -50,13 +50,13 @@ class PrivateUCBVI(PrivateOptimist):
     NᵀV* − Σ|n|·V_k, for V_k ≥ V*; the first part is off N·pᵀV* by at most H·L·√N, the second is at
     most H·S·E₃, and |M − N| ≤ 2E₁. So there is no √S before L, which LDP-OBI has.
 
-    What could not be checked. The printed text was not at hand. The two terms with H are as we
+    What could not be checked. We did not have the printed text. The two terms with H are as we
     know them; the factors 2 and 4 in L, the 2 before E₁ beside S·E₃, and all of the reward's part
     L/√M + (3E₁ + E₂)/M could not be compared with theirs. They are enough by the argument above
     (for rewards |R̃ − r·M| ≤ |R − r·N| + E₂ + 2E₁), and optimism is tested.
 
     What we took. They count each step apart; here counters are those of the shape, and E₁, E₂,
-    E₃ are the mechanism's own laws at its exact ε. The row sum of Ñ^p stands for their Ñ(s, a)
+    E₃ are the mechanism's own laws at its exact ε. The row sum of Ñ^p replaces their Ñ(s, a)
     where a transition follows, since visits count the last step too. They minimize costs; T is
     the number of steps so far; nothing follows the last step. Their published code (Laplace
     noise of scale 1/ε whatever H, shared between cells, and a bonus of fixed constants) is

@@ -22,7 +22,7 @@ class TreeCounters:
     """Adds to true sums the noise of the binary mechanism (Chan, Shi & Song 2011).
 
     The first k users are cut into blocks of 2^l, one for each bit l that is set in k; each block
-    is a node of a binary tree and has Laplace noise of its own, drawn once and used whenever the
+    is a node of a binary tree and has its own Laplace noise, drawn once and used whenever the
     node is. A user is in one node of each of the ⌊log₂ K⌋ + 1 levels, and another user in their
     place changes the counters of a node by at most Δ₁ = 6H − 2 in L1. Noise of scale
     b = (⌊log₂ K⌋ + 1)·Δ₁/ε therefore makes all releases together ε-DP, and whatever is sent to

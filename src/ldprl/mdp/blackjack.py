@@ -1,4 +1,4 @@
-"""Blackjack as Gymnasium plays it, by enumerating the draws: it exposes no model of its own."""
+"""Blackjack as Gymnasium plays it, by enumerating the draws: Gymnasium exposes no model of it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def blackjack(
 
     An ace and a ten dealt at the start, a natural, may pay differently from another 21: with
     ``sab`` it wins unless the dealer has one too, else with ``natural`` it wins 1.5. It is then a
-    state of its own, marked ``"natural"``. Gymnasium shows both as (21, dealer, 1), yet a player
+    separate state, marked ``"natural"``. Gymnasium shows both as (21, dealer, 1), yet a player
     can tell them apart: a natural is only seen at the first step, another soft 21 only later.
     """
     special = natural or sab

@@ -37,7 +37,7 @@ def policy_values(mdp: TabularMDP, policy: Policy) -> FloatArray:
     policy, shape = check_policy("policy", policy, mdp.shape), mdp.shape
     if shape.step_dependent or not np.array_equal(policy, np.broadcast_to(policy[0], policy.shape)):
         return _solve(mdp, policy)[1]
-    # A table that is the same at every step uses one row a state: the others need not be copied.
+    # A table that is the same at every step uses one row of a state: no others are copied.
     used = np.arange(shape.states), policy[0]
     rows = mdp.rewards[used][:, None], mdp.transitions[used][:, None]
     return solve(replace(shape, actions=1), *rows, np.zeros_like(policy))[1]

@@ -81,8 +81,8 @@ def _document(text: str) -> Any:
 
 def _checked(fields: Any) -> dict[str, Any]:
     if not isinstance(fields, dict):
-        told = reprlib.repr(fields)
-        raise InputError("JSON", told, "an object with horizon, transitions and rewards")
+        expected = "an object with horizon, transitions and rewards"
+        raise InputError("JSON", reprlib.repr(fields), expected)
     _check_names("JSON", list(fields), (*FIELDS, "structure"))
     for name in ("transitions", "rewards"):
         with contextlib.suppress(TypeError, ValueError):  # TabularMDP says what is wrong with it

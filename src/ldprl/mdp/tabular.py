@@ -187,17 +187,17 @@ def _check_known(structure: Structure, transitions: FloatArray, rewards: FloatAr
         if moving.any():
             state, action, target = np.argwhere(moving)[0][-3:].tolist()
             expected = f"{target} in it, where action {action} leads in this MDP"
-            known = np.flatnonzero(structure.successors[state]).tolist()
-            raise InputError(f"structure.successors[{state}]", known[:20], expected)
+            listed = np.flatnonzero(structure.successors[state]).tolist()
+            raise InputError(f"structure.successors[{state}]", listed[:20], expected)
     if structure.rewards is not None:
-        told = structure.rewards
-        wrong = allowed & ~np.isnan(told) & (np.abs(rewards - told) > 1e-12)
+        known = structure.rewards
+        wrong = allowed & ~np.isnan(known) & (np.abs(rewards - known) > 1e-12)
         if wrong.any():
             place = tuple(np.argwhere(wrong)[0].tolist())
             state, action = place[-2:]
             field = f"structure.rewards[{state}][{action}]"
             expected = f"{rewards[place]:g}, the reward in this MDP"
-            raise InputError(field, float(told[state, action]), expected)
+            raise InputError(field, float(known[state, action]), expected)
 
 
 def _restricted(

@@ -64,7 +64,7 @@ class Alphabet(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Counters(Alphabet):
-    """One whole number a counter, from ``low`` to ``high``."""
+    """One whole number for each counter, from ``low`` to ``high``."""
 
     low: IntArray
     high: IntArray
@@ -122,8 +122,8 @@ class Subsets(Alphabet):
 
     def write(self, report: Array) -> list[int]:
         """Return the items of a report that holds 1 for each of them."""
-        told: list[int] = np.flatnonzero(report).tolist()
-        return told
+        items: list[int] = np.flatnonzero(report).tolist()
+        return items
 
     def longest(self) -> list[int]:
         """Return the last item of each question, as often as it reports one."""
@@ -228,8 +228,8 @@ class SubsetsByTable(Subsets):
         parts = []
         first = place = 0
         for question, (items, size) in zip(self.questions, self.parts, strict=True):
-            told = np.array([report[place : place + size] for report in reports], dtype=np.int64)
-            parts.append(question.crossed(self.law.shape, told - first, tables))
+            named = np.array([report[place : place + size] for report in reports], dtype=np.int64)
+            parts.append(question.crossed(self.law.shape, named - first, tables))
             first, place = first + items, place + size
         return np.concatenate(parts)
 

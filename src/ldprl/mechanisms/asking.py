@@ -1,6 +1,6 @@
 """Mechanisms that ask questions: the base class, and the oracle that hides an answer.
 
-A mechanism of one's own that asks is one class: derive from :class:`AskingMechanism` and answer
+Your own mechanism that asks is one class: derive from :class:`AskingMechanism` and answer
 ``matters``, ``oracle_for``, ``guarantee`` and ``error_laws``. The base class draws reports, adds
 them up, decodes them, and draws the sum of many at once.
 """
@@ -53,7 +53,7 @@ class Oracle(Protocol):
         """How much more often an item is reported by those who hold it."""
 
     def draw_many(self, item: int, count: int, source: RandomSource) -> IntArray:
-        """Return ``count`` independent reports of a user who holds ``item``, one a row."""
+        """Return ``count`` independent reports of a user who holds ``item``, as rows."""
 
     def decode(self, tally: Array, users: int | Array) -> FloatArray:
         """Return unbiased counts of who holds each item.
@@ -154,7 +154,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         return {key: getattr(self, key) for key in self.options} | oracles
 
     def question_document(self, question: Question) -> dict[str, Any]:
-        """Return the question, with an oracle of its own if it has a partition of its own."""
+        """Return the question, with its oracle if it names another partition than its matter."""
         if question.where is None:
             return question.document()
         return question.document() | self.oracle(question.what, question.where).document()
@@ -242,8 +242,8 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         for what, step in self.askable():
             oracle = self.oracle(what)
             worst[step] = max(worst.get(step, oracle), oracle, key=lambda one: one.contrast)
-        told = sorted(worst.values(), key=lambda one: one.contrast, reverse=True)
-        return [oracle.loss_pair() for oracle in told[: self.answers]]
+        ranked = sorted(worst.values(), key=lambda one: one.contrast, reverse=True)
+        return [oracle.loss_pair() for oracle in ranked[: self.answers]]
 
     def log_likelihood(
         self, reports: Array, trajectory: Trajectory, assignment: Assignment

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,27 +18,24 @@ from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaws, additive_error_laws
 from ldprl.mechanisms.mechanism import Constants
 from ldprl.mechanisms.rows import RowLaws, additive_laws
-from ldprl.mechanisms.sampling import flip_threshold
-from ldprl.mechanisms.sensitivity import worst_shifts
+from ldprl.mechanisms.sampling import RandomSource, flip_threshold
+from ldprl.mechanisms.sensitivity import differing_bits
 from ldprl.shape import Array, FloatArray, IntArray, Shape
-
-if TYPE_CHECKING:
-    from ldprl.mechanisms.sampling import RandomSource
 
 
 class BitMechanism(CountingMechanism):
     """Flips each bit with probability 1/(e^{ε₀} + 1) and reports, per counter, how many are set.
 
     A counter that H steps can feed has H bits (rewards: H·m, the m bits of each reward); the
-    report is their sum, which is all that decoding needs. Two users differ in at most
-    4H − 2 + 2mH bits (2mH more with squares), so ε₀ = ε over that number.
+    report is their sum, which is all that decoding needs. ε₀ = ε/``split``; two users differ in at
+    most 4H − 2 + 2mH bits (2mH more with squares).
     """
 
     def __init__(
         self,
         shape: Shape,
         epsilon: float,
-        bit_epsilon: Fraction,
+        split: int,
         *,
         constants: Constants,
         squares: bool,
@@ -53,7 +50,7 @@ class BitMechanism(CountingMechanism):
             resolution=reward_bits,
             policy_aware=policy_aware,
         )
-        self.threshold = flip_threshold(bit_epsilon)
+        self.threshold = flip_threshold(Fraction(repr(self.epsilon)) / split)
         self.flip = self.threshold / 2**64
         self.bit_epsilon = math.log1p(-self.flip) - math.log(self.flip)
         self.bits = self.layout.steps() * self.layout.units()
@@ -72,9 +69,7 @@ class BitMechanism(CountingMechanism):
         mean and get Hoeffding's gain²/4 in place of it.
         """
         shape = self.shape
-        gain = self.gain
-        steps = 1 if shape.step_dependent else shape.horizon
-        moves = 1 if shape.step_dependent else max(shape.horizon - 1, 1)
+        gain, steps, moves = self.gain, shape.most_visits, max(shape.most_moves, 1)
         proxy = gain / (2 * self.bit_epsilon)
         reward_proxy = gain**2 / 4 / (self.layout.resolution or 1)
         return additive_error_laws(
@@ -87,9 +82,8 @@ class BitMechanism(CountingMechanism):
 
     def loss_pairs(self) -> list[LossPair]:
         """Return one pair for each bit in which the worst pair of trajectories differs."""
-        differing = sum(shift.size * shift.counters for shift in worst_shifts(self.layout))
         truthful = np.array([1 - self.flip, self.flip])
-        return [LossPair(truthful, truthful[::-1].copy(), differing)]
+        return [LossPair(truthful, truthful[::-1].copy(), differing_bits(self.layout))]
 
     def counts_log_likelihood(self, reports: Array, counts: Array) -> FloatArray:
         """Return ln P of the reported ones in each counter, given its true ones and zeros."""
@@ -110,8 +104,7 @@ class BitMechanism(CountingMechanism):
     def row_laws(self) -> RowLaws:
         """Each bit has variance gain²·q(1 − q) and reaches gain·(1 − q); a reward has m of them."""
         shape = self.shape
-        steps = 1 if shape.step_dependent else shape.horizon
-        moves = 1 if shape.step_dependent else max(shape.horizon - 1, 1)
+        steps, moves = shape.most_visits, max(shape.most_moves, 1)
         bit = self.gain**2 * self.flip * (1 - self.flip)
         reward = steps * bit / (self.layout.resolution or 1)
         return additive_laws(shape, steps * bit, reward, moves * bit, self.gain * (1 - self.flip))

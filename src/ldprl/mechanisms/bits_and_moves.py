@@ -1,7 +1,7 @@
-"""Bits of the return, and where a step led: most users tell the one, some the other.
+"""Bits of the return, and where a step led: most users report the one, some the other.
 
-Beyond the paper. Bits of the return show what actions do where users come by themselves. To send
-users where nobody comes by chance, a service must know which step leads where: some users tell one
+Beyond the paper. Bits of the return show what actions do where users come by chance. To send
+users elsewhere, a service must know which step leads where: some users report one
 state and the next by subset selection. Every user answers one question, with the whole ε.
 """
 
@@ -62,7 +62,7 @@ class BitsAndMoves(ReturnBits):
 
     @property
     def in_plain_words(self) -> str:
-        """Say what is told of moves, after what the bit is."""
+        """Describe the question about moves, after that about the bit."""
         if not self.maps:
             return super().in_plain_words
         oracle = self._moves

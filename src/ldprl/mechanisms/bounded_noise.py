@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ldprl.accounting.loss import LossPair, least_noise
 from ldprl.errors import InputError
-from ldprl.mechanisms.approximate import ApproximateNoise
+from ldprl.mechanisms.additive import ApproximateNoise
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.rows import RowLaws, additive_laws
-from ldprl.mechanisms.sampling import from_table, generator_of
+from ldprl.mechanisms.sampling import RandomSource, from_table, generator_of
 from ldprl.mechanisms.sensitivity import Block
-from ldprl.mechanisms.table import NoiseTable, table_pairs, tables_delta
+from ldprl.mechanisms.table import NoiseTable, table_pairs, tables_delta, tables_of
 from ldprl.shape import Array, FloatArray
-
-if TYPE_CHECKING:
-    from ldprl.mechanisms.sampling import RandomSource
 
 _TOTAL_WEIGHT = 2**62
 _LEAST_WEIGHT = 2**20
@@ -55,7 +52,7 @@ class BoundedNoise(ApproximateNoise):
         per_step = self.epsilon / (3 * self.shape.horizon)
         radius = math.sqrt(self.shape.cells * math.log(1 / self.delta)) / per_step
         self.radii = (radius, radius * math.sqrt(self.shape.states))
-        cell, move = (_table(r, math.ceil(_PAPER_GRID_POINTS / r)) for r in self.radii)
+        cell, move = map(_paper_table, self.radii)
         self.tables = {"rewards": cell, "visits": cell, "transitions": move}
         return tables_delta(self.layout, self.tables, self.epsilon)
 
@@ -78,8 +75,7 @@ class BoundedNoise(ApproximateNoise):
         noise, reward_noise = self.tables["visits"], self.tables["rewards"]
         unit = self.layout.reward_unit
         reward_variance = reward_noise.variance * unit**2 + self.rounding_variance
-        steps = 1 if self.shape.step_dependent else self.shape.horizon
-        reward_bound = (reward_noise.bound + steps) * unit
+        reward_bound = (reward_noise.bound + self.shape.most_visits) * unit
         return additive_error_laws(
             self.shape,
             noise.variance,
@@ -166,14 +162,13 @@ def _weights(radius: float, grid: int) -> FloatArray:
         return np.exp(math.e - np.exp(radius**2 / (radius**2 - squares)))
 
 
-def _table(radius: float, grid: int) -> NoiseTable:
+def _paper_table(radius: float) -> NoiseTable:
+    grid = math.ceil(_PAPER_GRID_POINTS / radius)
     return NoiseTable(_weights(radius, grid), grid)
 
 
 def _sound_tables(layout: Layout, radius: float) -> dict[Block, NoiseTable]:
-    noise = _integer_table(radius)
-    reward_noise = _integer_table(radius * (layout.resolution or 1))
-    return {"rewards": reward_noise, "visits": noise, "transitions": noise}
+    return tables_of(layout, lambda unit: _integer_table(radius * unit))
 
 
 @lru_cache

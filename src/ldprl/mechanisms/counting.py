@@ -60,7 +60,7 @@ class CountingMechanism(Mechanism):
         self.policy_aware = constants == "sound" if policy_aware is None else policy_aware
 
     def counters(self) -> Layout:
-        """Return where each counter stands in a report."""
+        """Return the place of each counter in a report."""
         return self.layout
 
     @property
@@ -68,8 +68,7 @@ class CountingMechanism(Mechanism):
         """Bound on the variance that rounding adds to one report's reward counter."""
         if self.layout.resolution is None:
             return 0.0
-        steps = 1 if self.shape.step_dependent else self.shape.horizon
-        return steps / (4 * self.layout.resolution**2)
+        return self.shape.most_visits / (4 * self.layout.resolution**2)
 
     @abstractmethod
     def privatize_counts(self, counts: Array, source: RandomSource) -> Array:

@@ -17,7 +17,7 @@ def error_bound(
 ) -> float:
     """Return max{floor, root·√(count·t) + linear·t, power·t^{3/2}}, of numbers or of arrays.
 
-    Learners compile it, so that the formula stands in one place.
+    Learners compile it, so that the formula is in one place.
     """
     bound = root * np.sqrt(count * t) + linear * t
     other = power * t * np.sqrt(t)

@@ -5,23 +5,20 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ldprl.accounting.loss import LEAST_DELTA, LossPair, gaussian_delta, least_noise
 from ldprl.accounting.noise_pairs import gaussian_pair
-from ldprl.mechanisms.approximate import ApproximateNoise
+from ldprl.mechanisms.additive import ApproximateNoise
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.rows import RowLaws, additive_laws
-from ldprl.mechanisms.sampling import discrete_gaussian, generator_of
+from ldprl.mechanisms.sampling import RandomSource, discrete_gaussian, generator_of
 from ldprl.mechanisms.sensitivity import Block, l2_sensitivity_squared
-from ldprl.mechanisms.table import NoiseTable, table_pairs, tables_delta
+from ldprl.mechanisms.table import NoiseTable, table_pairs, tables_delta, tables_of
 from ldprl.shape import Array, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from ldprl.mechanisms.sampling import RandomSource
 
 _VARIANCE_BITS = 12
 _TAIL = 9.0
@@ -172,9 +169,7 @@ def gaussian_table(variance: Fraction) -> NoiseTable:
 
 
 def _tables(layout: Layout, variance: Fraction) -> dict[Block, NoiseTable]:
-    resolution = layout.resolution or 1
-    noise, reward_noise = gaussian_table(variance), gaussian_table(variance * resolution**2)
-    return {"rewards": reward_noise, "visits": noise, "transitions": noise}
+    return tables_of(layout, lambda unit: gaussian_table(variance * unit**2))
 
 
 def _on_grid(sigma: float) -> Fraction:

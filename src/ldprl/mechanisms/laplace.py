@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ldprl.accounting.loss import LossPair
 from ldprl.accounting.noise_pairs import discrete_laplace_pair, laplace_pair
-from ldprl.errors import positive
-from ldprl.mechanisms.counting import CountingMechanism
+from ldprl.mechanisms.additive import AdditiveNoise
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
-from ldprl.mechanisms.mechanism import Constants, Guarantee
+from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.rows import RowLaws, additive_laws
-from ldprl.mechanisms.sampling import discrete_laplace, generator_of
+from ldprl.mechanisms.sampling import RandomSource, discrete_laplace, generator_of
 from ldprl.mechanisms.sensitivity import l1_sensitivity, worst_shifts
-from ldprl.shape import Array, FloatArray, Shape
-
-if TYPE_CHECKING:
-    from ldprl.mechanisms.sampling import RandomSource
+from ldprl.shape import Array, FloatArray
 
 
-class Laplace(CountingMechanism):
+class Laplace(AdditiveNoise):
     """Adds Laplace noise to R, N^r and N^p (algorithm 3).
 
     ``sound``: discrete Laplace, P(x) ∝ e^{−|x|/b} on the integers, b = (6H − 2)/ε, the L1
@@ -37,29 +34,14 @@ class Laplace(CountingMechanism):
     deployable = True
     summary = "discrete Laplace noise on every counter; pure ε"
 
-    def __init__(
-        self,
-        shape: Shape,
-        epsilon: float,
-        *,
-        constants: Constants = "sound",
-        squares: bool = False,
-        resolution: int = 1,
-        policy_aware: bool | None = None,
-    ) -> None:
-        self.epsilon = positive("epsilon", epsilon)
-        super().__init__(
-            shape,
-            constants=constants,
-            squares=squares,
-            resolution=resolution if constants == "sound" else None,
-            policy_aware=policy_aware,
-        )
-        if constants == "sound":
+    @cached_property
+    def scale(self) -> Fraction:
+        """b, in units of a counter."""
+        if self.constants == "sound":
             sensitivity = l1_sensitivity(self.layout)
         else:
-            sensitivity = (8 if squares else 6) * shape.horizon
-        self.scale = Fraction(sensitivity) / Fraction(repr(self.epsilon))
+            sensitivity = (8 if self.layout.squares else 6) * self.shape.horizon
+        return Fraction(sensitivity) / Fraction(repr(self.epsilon))
 
     @property
     def guarantee(self) -> Guarantee:

@@ -1,4 +1,4 @@
-"""Where each counter stands in a report: one flat vector, one block after the other."""
+"""The place of each counter in a report: one flat vector, one block after the other."""
 
 from __future__ import annotations
 
@@ -68,18 +68,13 @@ class Layout:
         return vector
 
     def steps(self) -> IntArray:
-        """How many steps of an episode feed each counter: at most H, or 1 in a model of its own."""
-        shape = self.shape
-        vector = np.empty(self.length, dtype=np.int64)
-        rewards, visits, transitions, squares = self.blocks(vector)
-        rewards[...] = visits[...] = 1 if shape.step_dependent else shape.horizon
-        transitions[...] = 1 if shape.step_dependent else shape.horizon - 1
-        if squares is not None:
-            squares[...] = 1 if shape.step_dependent else shape.horizon
+        """Return how many steps of an episode can feed each counter."""
+        vector = np.full(self.length, self.shape.most_visits, dtype=np.int64)
+        self.blocks(vector)[2][...] = self.shape.most_moves
         return vector
 
     def units(self) -> IntArray:
-        """Whole units that one step can add to each counter: ``resolution`` for rewards, else 1."""
+        """Return the units that a step can add to a counter: ``resolution`` for rewards, or 1."""
         vector = np.ones(self.length, dtype=np.int64)
         rewards, _, _, squares = self.blocks(vector)
         rewards[...] = self.resolution or 1

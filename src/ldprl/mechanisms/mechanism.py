@@ -1,6 +1,6 @@
-"""The protocol of a mechanism: all that the rest of the house asks of a randomizer.
+"""The protocol of a mechanism: all that the other packages ask of a randomizer.
 
-A mechanism of one's own is one class. Derive from
+Your own mechanism is one class. Derive from
 :class:`~ldprl.mechanisms.counting.CountingMechanism` for noise on counters, and answer
 ``privatize_counts``, ``sample_counts``, ``decode_counts`` and ``error_laws``; from
 :class:`~ldprl.mechanisms.asking.AskingMechanism` for one that asks questions; or from
@@ -112,7 +112,7 @@ class Mechanism(Named, ABC):
         if constants == "paper" and "constants" not in taken:
             expected = f"'sound' with {cls.name}, which is not in the paper"
             raise InputError("constants", constants, expected)
-        if squares and "squares" not in taken:
+        if squares and cls.private and "squares" not in taken:
             expected = f"one that reports squared rewards, which {cls.name} does not ask"
             raise InputError("mechanism", cls.name, expected)
         for key, value in options.items():
@@ -163,14 +163,14 @@ class Mechanism(Named, ABC):
     def sample_law(
         self, mdp: TabularMDP, assignment: Assignment, users: int, rng: np.random.Generator
     ) -> tuple[Array, float] | None:
-        """Draw the tally of ``users`` who each have a table of their own, and what they lose.
+        """Draw the tally of ``users`` who each have their own table, and what they lose.
 
         None, unless overridden: then users are drawn table by table.
         """
         return None
 
     def loss_pairs(self) -> list[LossPair]:
-        """Return what tells the worst pair of trajectories apart, one independent part each.
+        """Return the laws of a report of the worst pair of trajectories, in independent parts.
 
         This is all that :meth:`privacy_profile` asks of a mechanism.
         """
@@ -225,7 +225,7 @@ class Mechanism(Named, ABC):
         return question.document()
 
     def counters(self) -> Layout | None:
-        """Return where each counter stands in a report, if it reports counters."""
+        """Return the place of each counter in a report, if it reports counters."""
         return None
 
     def questions(self) -> list[tuple[Matter, int]]:

@@ -37,20 +37,6 @@ class NoPrivacy(CountingMechanism):
             shape, constants=constants, squares=True, resolution=None, policy_aware=False
         )
 
-    @classmethod
-    def build(
-        cls,
-        shape: Shape,
-        epsilon: float | None,
-        delta: float = 0.0,
-        *,
-        constants: Constants = "sound",
-        squares: bool = False,
-        **options: Any,
-    ) -> NoPrivacy:
-        """Return the baseline, whatever ε and δ: its reports have the squares in any case."""
-        return cls(shape, constants=constants)
-
     @property
     def guarantee(self) -> Guarantee:
         """None: ε is infinite."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
-from ldprl.errors import positive
 from ldprl.mechanisms.bits import BitMechanism
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
 from ldprl.mechanisms.layout import Layout
@@ -44,7 +42,7 @@ class RandomizedResponse(BitMechanism):
         super().__init__(
             shape,
             epsilon,
-            Fraction(repr(positive("epsilon", epsilon))) / differing,
+            differing,
             constants=constants,
             squares=squares,
             reward_bits=1,

@@ -1,8 +1,8 @@
 """One bit of the return, hidden by randomized response: the whole ε, whatever the number of states.
 
-Beyond the paper. Every user gets a random public table and reports one bit of the return. Nothing
-is told of the states, so nothing is paid for hiding them: what an action does to the return shows
-in how the bits of those whose table plays it differ from the bits of the others.
+Beyond the paper. Every user gets a random public table and reports one bit of the return. States
+are not reported, so nothing is paid for hiding them: what an action does to the return shows in how
+the bits of those whose table plays it differ from the bits of the others.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RECENCY = 10
 class ReturnBits(AskingMechanism[SubsetOracle]):
     """Asks each user for one bit of the return, and hides it by randomized response.
 
-    Subset selection over two items *is* randomized response: the bit is told as it is with
+    Subset selection over two items *is* randomized response: the bit is reported as it is with
     probability e^ε/(e^ε + 1), which is the best that ε-LDP allows for a bit.
 
     Parameters
@@ -65,7 +65,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Pure ε for the whole trajectory: table and range are public, one bit is told."""
+        """Pure ε for the whole trajectory: table and range are public, one bit is reported."""
         return Guarantee(self.epsilon, 0.0)
 
     @property
@@ -75,7 +75,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         return (
             "What you send is a single yes or no: was the sum of your rewards above a number that"
             " was drawn at random, without a look at your data? Your device lies about it with a"
-            f" chance of {lie}, and only your device knows when. Beside it stands the number of the"
+            f" chance of {lie}, and only your device knows when. With it goes the number of the"
             " public policy that you were given. Nothing else about you is sent."
         )
 
@@ -126,15 +126,15 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         one = 0.5
         if question.followed(self.shape, assignment.policy, trajectory):
             one = float(question.what.share(np.asarray(float(np.sum(trajectory.rewards)))))
-        told = 1 - float(oracle.keep) + oracle.contrast * one
-        result: FloatArray = np.log(np.where(reports[:, 1] > 0, told, 1 - told))
+        chance_of_one = 1 - float(oracle.keep) + oracle.contrast * one
+        result: FloatArray = np.log(np.where(reports[:, 1] > 0, chance_of_one, 1 - chance_of_one))
         return result
 
     def spread(self, expected: float | FloatArray) -> FloatArray:
         """Return the standard deviation of a decoded bit that is 1 with this probability."""
         keep, contrast = float(self._oracle.keep), self._oracle.contrast
-        told = (1 - keep) + contrast * np.asarray(expected)
-        result: FloatArray = np.sqrt(told * (1 - told)) / contrast
+        reported = (1 - keep) + contrast * np.asarray(expected)
+        result: FloatArray = np.sqrt(reported * (1 - reported)) / contrast
         return result
 
     def decode(self, tally: Array, users: int, assignment: Assignment) -> Statistics:
@@ -193,12 +193,12 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
     def sample_law(
         self, mdp: TabularMDP, assignment: Assignment, users: int, rng: np.random.Generator
     ) -> tuple[Array, float] | None:
-        """Draw the tally of users who each have a table of their own, and what they lose."""
+        """Draw the tally of users who each have their own table, and what they lose."""
         from ldprl.simulation.own_tables import live
 
         ((question, oracle, _),) = self.parts(assignment)
         assert assignment.law is not None
-        # Told the other way round with probability 1 − p.
+        # Reported the other way round with probability 1 − p.
         flip = 1 - float(oracle.keep)
         what, bounds, blocks = question.what, (0.0, float(self.shape.horizon)), 1
         if isinstance(what, Return):

@@ -87,7 +87,6 @@ def additive_laws(
     """
     reach = max(bound, 1.0)
     states = shape.states
-    steps = 1 if shape.step_dependent else shape.horizon
     reward = RowLaw(
         outside=(rewards_variance, 0.0, visits_variance),
         inside=(rewards_variance, 1.0, visits_variance - 1.0),
@@ -96,7 +95,7 @@ def additive_laws(
         row_outside=visits_variance,
         row_inside=visits_variance,
         row_down=reach,
-        most_visits=steps,
+        most_visits=shape.most_visits,
         tail=tail,
     )
     v = transitions_variance
@@ -108,7 +107,7 @@ def additive_laws(
         row_outside=states * v,
         row_inside=states * v,
         row_down=reach,
-        most_visits=steps,
+        most_visits=shape.most_visits,
         tail=tail,
     )
     return RowLaws(reward, transition)

@@ -40,16 +40,11 @@ def worst_shifts(layout: Layout) -> list[Shift]:
     sides = 1 if shape.states * shape.actions == 1 else 2
     resolution = layout.resolution or 1
     reward_blocks = 2 if layout.squares else 1
-    if shape.step_dependent:
-        steps, counters = 1, sides * shape.horizon
-        moves, move_counters = 1, sides * (shape.horizon - 1)
-    else:
-        steps, counters = shape.horizon, sides
-        moves, move_counters = shape.horizon - 1, sides
+    counters, steps = sides * shape.models, shape.most_visits
     shifts = [
         Shift("rewards", steps * resolution, counters * reward_blocks, 1 / resolution),
         Shift("visits", steps, counters, 1.0),
-        Shift("transitions", moves, move_counters, 1.0),
+        Shift("transitions", shape.most_moves, sides * shape.transition_models, 1.0),
     ]
     return [shift for shift in shifts if shift.size and shift.counters]
 
@@ -57,6 +52,11 @@ def worst_shifts(layout: Layout) -> list[Shift]:
 def l1_sensitivity(layout: Layout) -> int:
     """Return the L1 distance of the worst pair: 6H − 2, or 8H − 2 with squares."""
     return round(sum(shift.size * shift.unit * shift.counters for shift in worst_shifts(layout)))
+
+
+def differing_bits(layout: Layout) -> int:
+    """Return in how many one-hot bits the worst pair differs; a reward has ``resolution`` bits."""
+    return sum(shift.size * shift.counters for shift in worst_shifts(layout))
 
 
 def l2_sensitivity_squared(layout: Layout) -> float:

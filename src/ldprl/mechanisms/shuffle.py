@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from fractions import Fraction
 
 from ldprl.accounting.loss import bits_delta
-from ldprl.errors import positive, whole_number
+from ldprl.errors import whole_number
 from ldprl.mechanisms.bits import BitMechanism
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Constants, Guarantee, PrivacyWarning
-from ldprl.mechanisms.sensitivity import worst_shifts
+from ldprl.mechanisms.sensitivity import differing_bits
 from ldprl.shape import Shape
 
 
@@ -40,13 +39,11 @@ class Shuffle(BitMechanism):
         policy_aware: bool | None = None,
     ) -> None:
         whole_number("reward_bits", reward_bits, 1)
-        exact = Fraction(repr(positive("epsilon", epsilon)))
-        shifts = worst_shifts(Layout(shape, squares, reward_bits))
-        differing = sum(shift.size * shift.counters for shift in shifts)
+        differing = differing_bits(Layout(shape, squares, reward_bits))
         super().__init__(
             shape,
             epsilon,
-            exact / (differing if constants == "sound" else shape.horizon),
+            differing if constants == "sound" else shape.horizon,
             constants=constants,
             squares=squares,
             reward_bits=reward_bits,

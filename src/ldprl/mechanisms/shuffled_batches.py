@@ -14,7 +14,7 @@ from ldprl.errors import InputError, positive, probability
 from ldprl.mechanisms.error_laws import ErrorLaws, additive_error_laws
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
-from ldprl.mechanisms.sensitivity import worst_shifts
+from ldprl.mechanisms.sensitivity import differing_bits
 from ldprl.mechanisms.shuffle import Shuffle
 from ldprl.shape import Array, Shape
 from ldprl.statistics import Statistics
@@ -61,8 +61,7 @@ class ShuffledBatches(Mechanism):
         self.shape = shape
         self.epsilon = positive("epsilon", epsilon)
         self.delta = probability("delta", delta, zero=False)
-        shifts = worst_shifts(Layout(shape))
-        self._differing = sum(shift.size * shift.counters for shift in shifts)
+        self._differing = differing_bits(Layout(shape))
         # δ₀·Σ_i e^{ε_1+…+ε_{i−1}} ≤ δ₀·bits·e^ε.
         self._bit_delta = self.delta * math.exp(-self.epsilon) / (6 * shape.horizon - 2)
         self._alone = Shuffle(shape, self.epsilon)

@@ -63,12 +63,12 @@ class SubsetOracle:
         return math.log(self.ratio)
 
     def draw_many(self, item: int, count: int, source: RandomSource) -> IntArray:
-        """Return ``count`` independent reports, one a row: 1 for the items in it, else 0."""
-        told = source.words(count) < np.uint64(self.threshold)
+        """Return ``count`` independent reports as rows: 1 for the items in it, else 0."""
+        kept = source.words(count) < np.uint64(self.threshold)
         reports = np.zeros((count, self.items), dtype=np.int64)
-        reports[:, item] = told
+        reports[:, item] = kept
         for own in (True, False):
-            rows = np.flatnonzero(told == own)
+            rows = np.flatnonzero(kept == own)
             # Floyd's algorithm: every subset of the d − 1 others is equally likely.
             others = self.items - 1
             for last in range(others - (self.size - own), others):
@@ -96,15 +96,15 @@ class SubsetOracle:
 
     def log_likelihood(self, reports: Array, item: int) -> FloatArray:
         """Return ln P(report | item), up to a constant."""
-        told = math.log(self.keep / self.size)
+        shown = math.log(self.keep / self.size)
         hidden = math.log((1 - self.keep) / (self.items - self.size))
-        return np.where(np.asarray(reports)[..., item] == 1, told, hidden)
+        return np.where(np.asarray(reports)[..., item] == 1, shown, hidden)
 
     def loss_pair(self) -> LossPair:
-        """Return what tells an item from another one.
+        """Return the laws of a report under two items.
 
-        Only whether the own item is in the report, and whether the other one is, tells anything:
-        both, own alone, other alone, neither.
+        Only whether the own item is in the report, and whether the other one is, differs between
+        them: both, own alone, other alone, neither.
         """
         d, w, p = self.items, self.size, self.keep
         other = [Fraction(w - 1, d - 1), Fraction(w, d - 1)]

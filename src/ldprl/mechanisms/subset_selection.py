@@ -33,7 +33,7 @@ from ldprl.shape import Shape
 
 LayoutName = Literal["separate", "joint"]
 LAYOUTS: tuple[LayoutName, LayoutName] = ("separate", "joint")
-# Below this, 64 random bits come too close to not being able to tell p from q.
+# Below this, 64 random bits hardly suffice to make p and q differ.
 _LEAST_EPSILON = 1e-12
 # Regret depends on rows that few users visit, and there more noise hurts most: several answers must
 # leave less than this share of the variance in a row that one user in a hundred visits.
@@ -90,7 +90,9 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
         self._exact = Fraction(repr(self.epsilon))
         most = min(shape.horizon, math.floor(self.epsilon / _LEAST_EPSILON))
         if answers != "auto" and whole_number("answers", answers, 1) > most:
-            raise InputError("answers", answers, f"a whole number from 1 to {most}, one a step")
+            raise InputError(
+                "answers", answers, f"a whole number from 1 to {most}, one for each step"
+            )
         self.layout, self.answers = self._best_way(
             LAYOUTS if layout == "auto" else (layout,),
             range(1, most + 1) if answers == "auto" else (answers,),
@@ -98,7 +100,7 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Pure ε for the whole trajectory: only answers to public questions are told."""
+        """Pure ε for the whole trajectory: a report has answers to public questions only."""
         return Guarantee(self.epsilon, 0.0)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -72,6 +72,12 @@ class NoiseTable:
         """Whether w(i)² ≥ w(i−1)·w(i+1) all along: what the worst pair's proof asks for."""
         exact = [Fraction(weight) for weight in self.weights.tolist()]
         return all(b * b >= a * c for a, b, c in zip(exact, exact[1:], exact[2:], strict=False))
+
+
+def tables_of(layout: Layout, table: Callable[[int], NoiseTable]) -> dict[Block, NoiseTable]:
+    """Return the table of each block, from ``table(whole units that one step can add)``."""
+    noise, reward_noise = table(1), table(layout.resolution or 1)
+    return {"rewards": reward_noise, "visits": noise, "transitions": noise}
 
 
 def tables_delta(layout: Layout, tables: Mapping[Block, NoiseTable], epsilon: float) -> float:

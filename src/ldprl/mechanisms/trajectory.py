@@ -27,7 +27,7 @@ class Trajectory:
 
     @classmethod
     def empty(cls) -> Trajectory:
-        """Return the trajectory of a user who has nothing to tell: all counts zero."""
+        """Return the trajectory of a user who stopped early or deviated: all counts zero."""
         return cls((), (), ())
 
     def check(self, shape: Shape) -> None:

@@ -1,6 +1,6 @@
 """What a question asks: the protocol of a matter, and how matters are found by name.
 
-A kind of one's own is one class in one file: derive from :class:`Matter`, give it a ``kind``, and
+Your own kind is one class in one file: derive from :class:`Matter`, give it a ``kind``, and
 answer ``outcomes``, ``outcome``, ``law`` and ``add``. Nobody else asks which kind it is.
 """
 
@@ -72,7 +72,7 @@ class Matter(ABC):
     tells_next: ClassVar[bool] = False
     """Whether it is evidence about where that row leads."""
     has_bottom: ClassVar[bool] = True
-    """Whether ⊥ is an answer of its own; if not, users who cannot answer hold a random outcome."""
+    """Whether ⊥ is one of the answers; if not, users who cannot answer hold a random outcome."""
 
     rounds: ClassVar[bool] = False
     """Whether chance decides the outcome even where all rewards are 0 or 1."""

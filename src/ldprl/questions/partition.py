@@ -30,13 +30,13 @@ class Partition:
     @classmethod
     @lru_cache(maxsize=64)
     def by_state(cls, states: int) -> Partition:
-        """Return the finest partition: every state is a cell of its own."""
+        """Return the finest partition: every state is a cell."""
         return cls(np.arange(states))
 
     @classmethod
     @lru_cache(maxsize=64)
     def whole(cls, states: int) -> Partition:
-        """Return the coarsest one: all states are one cell, so that no state is told."""
+        """Return the coarsest one: all states are one cell, so that no state is reported."""
         return cls(np.zeros(states, dtype=np.int64))
 
     @cached_property
@@ -62,7 +62,7 @@ class Partition:
 
     @classmethod
     def from_document(cls, field: str, value: Any, states: int) -> Partition:
-        """Read the list of a document, one cell number a state."""
+        """Read the list of a document, one cell number for each state."""
         expected = f"{states} whole numbers: the cell of each state"
         if not isinstance(value, list) or len(value) != states:
             raise InputError(field, value, expected)

@@ -77,7 +77,7 @@ class Question:
         return cell * self.outcomes + outcome
 
     def followed(self, shape: Shape, policy: Policy, trajectory: Trajectory) -> bool:
-        """Whether the user did as told for as long as the answer depends on it."""
+        """Whether the user followed the policy for as long as the answer depends on it."""
         states, actions = trajectory.states, trajectory.actions
         last = self.what.last_step(self.step, shape.horizon)
         return len(states) > 0 and all(actions[h] == policy[h, states[h]] for h in range(last + 1))
@@ -112,11 +112,11 @@ class Question:
         _, states = self.what.rows(shape, self.step, self.partition)
         return len(states) * shape.actions * (self.outcomes + 1)
 
-    def crossed(self, shape: Shape, told: IntArray, tables: Array) -> IntArray:
-        """Add up reports under tables that differ: what each tells of the rows that it played.
+    def crossed(self, shape: Shape, named: IntArray, tables: Array) -> IntArray:
+        """Add up reports under tables that differ: what each says of the rows that it played.
 
-        Report k tells the items ``told[k]``; ``tables[k]`` is its table, of shape (H, S). The
-        result has, by row, action and outcome, how many reports with that action tell the outcome
+        Report k names the items ``named[k]``; ``tables[k]`` is its table, of shape (H, S). The
+        result has, by row, action and outcome, how many reports with that action name the outcome
         of the row's cell, and then, by row and action, how many reports there are.
         """
         where, outcomes, actions = self.partition, self.outcomes, shape.actions
@@ -129,8 +129,8 @@ class Question:
         in_order = np.argsort(cells, kind="stable")
         sizes = np.bincount(cells, minlength=where.count)
         ends = np.cumsum(sizes)
-        report, column = np.nonzero(told < self.items - self.what.has_bottom)
-        cell, outcome = np.divmod(told[report, column], outcomes)
+        report, column = np.nonzero(named < self.items - self.what.has_bottom)
+        cell, outcome = np.divmod(named[report, column], outcomes)
         times = sizes[cell]
         which = np.repeat(np.arange(len(cell)), times)
         offset = np.arange(len(which)) - np.repeat(np.cumsum(times) - times, times)

@@ -1,4 +1,4 @@
-"""What the questions about the whole return share: no state is told, and the answer is a bit."""
+"""What the questions about the whole return share: they ask for a bit, and for no state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One bit of the whole return: no state is told, so hiding one costs nothing."""
+"""One bit of the whole return: no state is reported, so hiding one costs nothing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Return(ReturnBit):
         Whose mean return the answer shows: 1 for users on no way, 2 + s for those on their way to
         state s, 0 for nobody's.
     middle, scale
-        What the standardized answer y stands for there: a return of middle + scale·y, in units of
+        The return that the standardized answer y means there: middle + scale·y, in units of
         1/UNIT of a reward.
     """
 

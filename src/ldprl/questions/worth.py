@@ -48,5 +48,5 @@ class Worth(ReturnBit):
         return np.array([[1 - one, one]]).clip(0.0, 1.0)
 
     def rows(self, shape: Shape, step: int, where: Partition) -> tuple[IntArray, IntArray]:
-        """Return every state, as no state is told."""
+        """Return every state, as no state is reported."""
         return np.zeros(shape.states, dtype=np.int64), np.arange(shape.states)

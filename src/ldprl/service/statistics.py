@@ -131,7 +131,7 @@ class Decoder:
         found = model_change(self._mechanism, blocks, first)
         if found is None:
             return None
-        return {"since": self._plans[max(found.block * _BLOCK, 1)][0], "told": found.told}
+        return {"since": self._plans[max(found.block * _BLOCK, 1)][0], "told": found.differences}
 
     def _blocks(self, sums: Sequence[Sum]) -> dict[int, Decoded]:
         """Return what each block of versions comes to; forget blocks before the first."""

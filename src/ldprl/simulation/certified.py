@@ -30,7 +30,7 @@ from ldprl.statistics import Statistics
 
 @dataclass
 class CertifiedRun:
-    """A run under way: what the users so far have told.
+    """A run under way.
 
     Attributes
     ----------

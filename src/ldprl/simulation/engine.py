@@ -153,13 +153,13 @@ def simulate(
         raise InputError("engine", engine, expected)
 
     def one_run(run: int) -> tuple[FloatArray, Statistics]:
-        def tell(users: int) -> None:
+        def show(users: int) -> None:
             if progress is not None:
                 progress(run, users)
 
         if compiled is not None:
-            return compiled.run(seeds[run], tell)
-        return interpreted.run(mdp, learner, mechanism, points, schedule, seeds[run], tell, memory)
+            return compiled.run(seeds[run], show)
+        return interpreted.run(mdp, learner, mechanism, points, schedule, seeds[run], show, memory)
 
     started = time.perf_counter()
     with ThreadPoolExecutor(workers) as pool:

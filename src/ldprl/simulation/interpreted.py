@@ -56,7 +56,7 @@ def batch(
 ) -> Statistics:
     """Plan once, serve ``users`` users, and return the sums of their decoded reports.
 
-    ``chance`` is the world's, if it has a stream of its own.
+    ``chance`` is the stream of the world; by default ``rng`` is.
     """
     plan = next_plan(learner, mechanism, statistics, rng)
     return serve(mdp, mechanism, plan, users, rng, recorder, rng if chance is None else chance)
@@ -70,11 +70,11 @@ def serve(
     rng: np.random.Generator,
     recorder: RegretRecorder,
     chance: np.random.Generator,
-    told: Callable[[Assignment, int, Array], None] | None = None,
+    received: Callable[[Assignment, int, Array], None] | None = None,
 ) -> Statistics:
     """Serve ``users`` users by one plan, and return the sums of their decoded reports.
 
-    ``told`` is called with each assignment, the number of its users and their tally.
+    ``received`` is called with each assignment, the number of its users and their tally.
     """
     groups = rng.multinomial(users, shares_of(plan))
     gathered = mechanism.no_statistics()
@@ -86,16 +86,16 @@ def serve(
                 tally, loss = drawn
                 gathered += mechanism.decode(tally, group, assignment)
                 lost += loss
-                if told is not None:
-                    told(assignment, group, tally)
+                if received is not None:
+                    received(assignment, group, tally)
                 continue
-        # Users of one table are drawn at once, and decoded by what they were told.
+        # Users of one table are drawn at once, and decoded by their assignment.
         for one, count in assignment.spread(group, rng) if group else ():
             totals = draw_totals(mdp, one.policy, count, mechanism.resolution, chance)
             tally = mechanism.sample_tally(totals, one, rng)
             gathered += mechanism.decode(tally, count, one)
             lost += count * recorder.loss(one.policy)
-            if told is not None:
-                told(one, count, tally)
+            if received is not None:
+                received(one, count, tally)
     recorder.add(users, lost / users)
     return gathered

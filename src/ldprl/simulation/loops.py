@@ -1,6 +1,6 @@
 """The compiled loops: one user at a time, or all the users of a plan at once.
 
-Each continues from where a run stands until it has served the number of users asked for, so that
+Each continues a run until it has served the number of users asked for, so that
 progress can be shown between calls. They are tested against
 :func:`ldprl.simulation.reference.run_protocol` and :func:`ldprl.simulation.interpreted.run`.
 """
@@ -79,7 +79,7 @@ _LEAST_POOL = 2048
 
 
 class Run(NamedTuple):
-    """Where one run stands: all of it is changed in place.
+    """The state of one run: all of it is changed in place.
 
     Attributes
     ----------

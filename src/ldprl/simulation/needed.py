@@ -64,7 +64,7 @@ def users_needed(mdp: TabularMDP, epsilon: float) -> float:
 
 
 def share_by_users(mdp: TabularMDP, epsilon: float) -> Callable[[float], float]:
-    """Return which share of the gap so many users close, on average over estimates."""
+    """Return the share of the gap that a number of users closes, on average over estimates."""
     best, at_random = float(mdp.initial @ optimum(mdp).values[0]), random_value(mdp)
     kind = LEARNERS.find(recommended(mdp.shape))
     greedy = {"effects": _from_effects, "model": _from_models}[kind.reads](mdp, epsilon)

@@ -1,4 +1,4 @@
-"""Users who each have a table of their own: every one of them is simulated, in compiled code.
+"""Users who each have their own table: every one of them is simulated, in compiled code.
 
 An action matters only in the states that a user comes to. The actions that the table has for the
 other states are independent of what the user reports, so they are drawn at once, as counts.
@@ -53,7 +53,7 @@ def live(
     shape = mdp.shape
     chances, order, cumulated = _choices(law)
     answers = np.zeros((*chances.shape, 2), dtype=np.int64)
-    told, lost = _live(
+    reported, lost = _live(
         users,
         rng,
         world.start,
@@ -69,7 +69,7 @@ def live(
         answers,
     )
     # Those who did not come to a state: their table's action there has no effect.
-    rest = told[None, :] - answers.sum(axis=1)
+    rest = reported[None, :] - answers.sum(axis=1)
     answers += np.moveaxis(rng.multinomial(rest, chances[:, None, :]), 2, 1)
     return answers.reshape(-1, shape.states, shape.actions, 2), lost
 
@@ -145,7 +145,7 @@ def _live(
     stamp = np.full(len(order), -1, np.int64)
     act = np.zeros(len(order), np.int64)
     seen = np.zeros(horizon, np.int64)
-    told = np.zeros(2, np.int64)
+    reported = np.zeros(2, np.int64)
     lost = 0.0
     for user in range(users):
         state = 0
@@ -177,7 +177,7 @@ def _live(
             state = move.own if u - i < move.keep else move.other
         above = rng.random() * (high - low) < total - low
         bit = int(above != (rng.random() < flip))
-        told[bit] += 1
+        reported[bit] += 1
         for i in range(visited):
             answers[seen[i], act[seen[i]], bit] += 1
-    return told, lost
+    return reported, lost

@@ -138,7 +138,7 @@ class Population(NamedTuple):
     ) -> None:  # fmt: skip
         """Write step by step what ``users`` users live through, rewards rounded to one bit.
 
-        At h·S + s stand the users in s at step h, and how many of them were rewarded; at
+        At h·S + s are the users in s at step h, and how many of them were rewarded; at
         (h·S + s)·S + s' how many of them went on to s'.
         """
         sizes = self.sizes

@@ -1,4 +1,4 @@
-"""The second figure of appendix H: the reports of two users, and whether they can be told apart."""
+"""The second figure of appendix H: the reports of two users, and how far they differ."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ policies may have changed."""
 class DistantPlanner(NamedTuple):
     """A planner behind addresses: what calls it is compiled without it, once for all planners.
 
-    ``code`` and ``data`` are the addresses of its compiled method and of its fields, which stand in
+    ``code`` and ``data`` are the addresses of its compiled method and of its fields, which are in
     ``room``. The planner itself must outlive it.
     """
 

@@ -10,7 +10,7 @@ from ldprl.structure import Structure
 
 
 def known_arrays(structure: Structure | None, states: int) -> tuple[FloatArray, BoolArray]:
-    """Return fixed rewards, a number a cell, and possible transitions, a row a leading cell.
+    """Return fixed rewards (one for each cell) and possible transitions (a row for each cell).
 
     Both are empty where nothing is known of them.
     """

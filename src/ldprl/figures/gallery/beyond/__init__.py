@@ -77,9 +77,9 @@ def lead(settings: Settings) -> str:
     """Return the introduction of the report."""
     return (
         "With the learners and randomizers of Garcelon, Perchet, Pike-Burke and Pirotta (2021),"
-        " regret under local privacy is still nearly linear after a million users. Here they stand"
-        " beside learners that know what the service knows, fed by reports that spend all of ε on"
-        f" one question; with {power(settings.episodes)} users in each run and"
+        " regret under local privacy is still nearly linear after a million users. Here they are"
+        " compared with learners that know what the service knows, fed by reports that spend all of"
+        f" ε on one question; with {power(settings.episodes)} users in each run and"
         f" {settings.runs} runs of each curve."
     )
 

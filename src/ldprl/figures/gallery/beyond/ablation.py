@@ -1,7 +1,7 @@
 """LDP-OBI and LDP-EVI with one idea left out, as far as that can be done from outside.
 
 Decoding by policy is part of subset selection, whose answers make no sense without it; what it is
-worth by itself shows with Laplace noise, which works either way.
+worth alone shows with Laplace noise, which works either way.
 """
 
 from __future__ import annotations
@@ -221,6 +221,7 @@ def ablation_picture(results: Results) -> Picture:
         panel.set_xlabel("times less regret")
     after = power(results.episodes)
     headline(
-        picture, f"Times less regret than LDP-OBI as printed after {after} users, a dot a draw"
+        picture,
+        f"Times less regret than LDP-OBI as printed after {after} users, a dot for each draw",
     )
     return picture

@@ -42,7 +42,7 @@ class Problem:
     worlds
         Builds them: one, or several draws.
     users, runs
-        At most so many; ``runs`` are those of each world.
+        Upper limits; ``runs`` are those of each world.
     epsilons
         The ε of the recommended learner.
     """

@@ -60,8 +60,8 @@ class Needs:
 def counting(laws: RowLaws, row: Row) -> Needs:
     """Return what is left by counters of the whole trajectory, randomized by these laws."""
     shape = row.shape
-    visits = row.occupancy * (1 if shape.step_dependent else shape.horizon)
-    leaving = row.occupancy * (1 if shape.step_dependent else shape.horizon - 1)
+    visits = row.occupancy * shape.most_visits
+    leaving = row.occupancy * shape.most_moves
     reward = _noise_and_visits(laws.rewards.outside, laws.rewards.inside, 0.5, visits)
     even = 1 / shape.states
     moves = _noise_and_visits(laws.transitions.outside, laws.transitions.inside, even, leaving)

@@ -108,7 +108,7 @@ def _found(row: Row, epsilon: float, laws: dict[str, RowLaws]) -> Iterator[Recor
     yield _record(ONE_STATE, one_state(row, epsilon), answers=1)
     yield _record(VALUE, value_bit(row, epsilon), answers=1)
     for name, law in laws.items():
-        # A byte a counter is the least that a report of counters takes.
+        # A byte for each counter is the least that a report of counters takes.
         yield _record(name, counting(law, row), bits=8.0 * Layout(row.shape).length)
 
 

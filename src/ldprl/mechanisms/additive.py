@@ -1,4 +1,4 @@
-"""Noise on counters that gives (ε, δ) with δ > 0: what the Gaussian and bounded noise share."""
+"""Noise on counters: what the Laplace, the Gaussian and the bounded noise mechanism share."""
 
 from __future__ import annotations
 
@@ -12,8 +12,34 @@ from ldprl.mechanisms.mechanism import Constants, Guarantee, PrivacyWarning
 from ldprl.shape import Shape
 
 
-class ApproximateNoise(CountingMechanism):
-    """Additive noise that gives (ε, δ), on the integers unless the constants are the paper's."""
+class AdditiveNoise(CountingMechanism):
+    """Noise at ``epsilon`` on every counter, on the integers unless the constants are the paper's.
+
+    Parameters are those of :class:`~ldprl.mechanisms.counting.CountingMechanism`.
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        epsilon: float,
+        *,
+        constants: Constants = "sound",
+        squares: bool = False,
+        resolution: int = 1,
+        policy_aware: bool | None = None,
+    ) -> None:
+        self.epsilon = positive("epsilon", epsilon)
+        super().__init__(
+            shape,
+            constants=constants,
+            squares=squares,
+            resolution=resolution if constants == "sound" else None,
+            policy_aware=policy_aware,
+        )
+
+
+class ApproximateNoise(AdditiveNoise):
+    """Noise that gives (ε, δ) with δ > 0."""
 
     least_delta: ClassVar[float]
     """Below this δ the noise cannot be chosen precisely."""
@@ -29,17 +55,17 @@ class ApproximateNoise(CountingMechanism):
         resolution: int = 1,
         policy_aware: bool | None = None,
     ) -> None:
-        self.epsilon = positive("epsilon", epsilon)
+        super().__init__(
+            shape,
+            epsilon,
+            constants=constants,
+            squares=squares,
+            resolution=resolution,
+            policy_aware=policy_aware,
+        )
         self.delta = probability("delta", delta, zero=False)
         if self.delta < self.least_delta:
             raise InputError("delta", delta, f"δ ≥ {self.least_delta:g} for {self.name}")
-        super().__init__(
-            shape,
-            constants=constants,
-            squares=squares,
-            resolution=resolution if constants == "sound" else None,
-            policy_aware=policy_aware,
-        )
         exact = self.delta
         if constants == "sound":
             self.choose_sound_noise()
