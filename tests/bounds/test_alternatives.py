@@ -34,7 +34,7 @@ def test_the_least_change_makes_another_policy_best_and_a_lesser_one_does_not(
     found = 0
     for seed in range(20):
         instance = Instance(small_world(seed, step_dependent=step_dependent))
-        for one in instance.alternatives():
+        for one in instance.alternatives:
             found += 1
             least, less = pair_of(instance, one), pair_of(instance, scaled(one, 0.999))
             assert best_value(least.neighbour) > instance.value
@@ -45,7 +45,7 @@ def test_the_least_change_makes_another_policy_best_and_a_lesser_one_does_not(
 def test_no_best_policy_visits_a_row_with_an_alternative() -> None:
     for seed in range(20):
         mdp = random_mdp(2, 2, 2, 1000 + seed)
-        rows = {one.row for one in Instance(mdp).alternatives()}
+        rows = {one.row for one in Instance(mdp).alternatives}
         for policy in policies(mdp):
             if regret(mdp, policy) < 1e-10:
                 visited = occupancy(mdp, policy)
@@ -66,7 +66,7 @@ def test_no_report_tells_more_than_the_claimed_information(
     for seed in range(12):
         instance = Instance(small_world(seed, step_dependent=step_dependent, horizon=horizon))
         every = list(policies(instance.mdp))
-        for one in list(instance.alternatives())[:3]:
+        for one in list(instance.alternatives)[:3]:
             neighbour = pair_of(instance, one).neighbour
             row_kl = one.information(None)
             for i in rng.choice(len(every), size=3, replace=False):
@@ -99,22 +99,22 @@ def test_a_row_visited_twice_is_not_taken_for_one_visited_once() -> None:
     """Two visits may tell twice as much: φ(min(1, ōδ))/ō, with ō > 1/δ, would be too little."""
     moves = np.ones((1, 2, 1))
     mdp = TabularMDP(moves, np.array([[0.9, 0.05]]), 3, reward_kind="bernoulli")
-    (one,) = Instance(mdp).alternatives()
+    (one,) = Instance(mdp).alternatives
     assert (one.reach, one.once) == (3.0, False)
     distance = one.after - one.before
     assert one.reach * distance > 1
     # A policy with a single visit tells kl(RR, RR), and that is ≤ the information of one visit.
-    (single,) = Instance(bandit(0.9, 0.05)).alternatives()
+    (single,) = Instance(bandit(0.9, 0.05)).alternatives
     assert single.information(1.0) <= one.information(1.0) * (1 + 1e-6)
 
 
 def test_a_fixed_reward_is_mixed_with_one() -> None:
     """A reward of 0.4 that is always paid may turn out to be 1 now and then: q = 0."""
     mdp = TabularMDP(np.ones((1, 2, 1)), np.array([[0.7, 0.4]]), 1)
-    (one,) = Instance(mdp).alternatives()
+    (one,) = Instance(mdp).alternatives
     assert one.before == 0
     assert one.after == pytest.approx(0.5, abs=1e-6)
     assert pair_of(Instance(mdp), one).neighbour.rewards[0, 1] == pytest.approx(0.7, abs=1e-6)
     assert not list(
-        Instance(TabularMDP(np.ones((1, 2, 1)), np.array([[1.0, 0.0]]), 1)).alternatives()
+        Instance(TabularMDP(np.ones((1, 2, 1)), np.array([[1.0, 0.0]]), 1)).alternatives
     )

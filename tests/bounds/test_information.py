@@ -11,14 +11,14 @@ from scipy.optimize import linprog
 
 from ldprl.bounds.information import (
     binary_kl,
-    bit_information,
     contraction,
-    distance_bound,
     distance_information,
     three_letters,
     visit_information,
 )
 from ldprl.shape import FloatArray
+
+from .closed_forms import bit_information, distance_bound
 
 EPSILONS = (0.01, 0.1, 0.5, math.log(2), 1.0, 2.0, 4.0, 8.0)
 

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from ldprl.bounds.alternatives import Instance, hardest_by_row
-from ldprl.bounds.information import binary_kl, bit_information, visit_information
-from ldprl.bounds.instance import alternatives, instance_lower_bound
+from ldprl.bounds.alternatives import Instance
+from ldprl.bounds.information import binary_kl, visit_information
+from ldprl.bounds.instance import instance_lower_bound
 from ldprl.errors import InputError
 from ldprl.mdp.evaluation import occupancy, regret
 from ldprl.mdp.families import random_mdp, riverswim
 from ldprl.mdp.tabular import TabularMDP
 
+from .closed_forms import bit_information
 from .worlds import bandit, contexts, policies, small_world
 
 
@@ -100,9 +101,8 @@ def test_no_mixture_of_policies_explores_for_less(
     compared = 0
     for seed in range(12):
         instance = Instance(small_world(seed, step_dependent=step_dependent))
-        found = alternatives(instance)
-        bound = instance_lower_bound(instance, epsilon, found=found).constant
-        rows = hardest_by_row(found, epsilon)
+        bound = instance_lower_bound(instance, epsilon).constant
+        rows = instance.hardest(epsilon)
         if not rows:
             assert bound == 0
             continue
@@ -140,10 +140,8 @@ def test_the_value_is_certified_and_not_the_solvers_word(monkeypatch: pytest.Mon
 
 def test_privacy_costs_more_the_stricter_it_is() -> None:
     instance = Instance(random_mdp(10, 3, 5, 1000))
-    found = alternatives(instance)
     ladder = [
-        instance_lower_bound(instance, epsilon, found=found).constant
-        for epsilon in (0.2, 1.0, 5.0, 50.0, None)
+        instance_lower_bound(instance, epsilon).constant for epsilon in (0.2, 1.0, 5.0, 50.0, None)
     ]
     assert ladder == sorted(ladder, reverse=True)
     assert ladder[3] >= ladder[4] > 0

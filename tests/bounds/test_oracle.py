@@ -7,7 +7,7 @@ import math
 import pytest
 
 from ldprl.bounds.alternatives import Instance
-from ldprl.bounds.instance import alternatives, instance_lower_bound
+from ldprl.bounds.instance import instance_lower_bound
 from ldprl.bounds.oracle import oracle_of
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.planners.confidence import boundary, mixture_rates
@@ -38,7 +38,7 @@ def test_our_questions_tell_less_than_the_best_channel() -> None:
     for epsilon in (0.5, 1.0):
         for mdp in (bandit(0.5, 0.4), random_mdp(2, 2, 2, 1000), random_mdp(10, 3, 5, 1000)):
             instance = Instance(mdp)
-            bound = instance_lower_bound(instance, epsilon, found=alternatives(instance))
+            bound = instance_lower_bound(instance, epsilon)
             oracle = oracle_of(instance, bound.binding, SubsetSelection(mdp.shape, epsilon), 0.1)
             assert oracle.questions >= bound.constant
             assert math.isfinite(oracle.regret)

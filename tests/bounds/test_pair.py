@@ -11,7 +11,6 @@ import pytest
 from ldprl.assignment import Assignment, Plan
 from ldprl.bounds.alternatives import Instance
 from ldprl.bounds.information import binary_kl
-from ldprl.bounds.instance import alternatives
 from ldprl.bounds.pair import WorldPair, best_pair, pair_of
 from ldprl.catalogue import LEARNERS, build
 from ldprl.errors import InputError
@@ -33,7 +32,7 @@ def test_the_four_numbers_hold_for_every_policy_and_are_met_by_some(step_depende
     looked = 0
     for seed in range(8):
         instance = Instance(small_world(seed, step_dependent=step_dependent))
-        for one in list(instance.alternatives())[:2]:
+        for one in list(instance.alternatives)[:2]:
             pair = pair_of(instance, one)
             row = one.row
             rates, slopes, reached, never = [], [], [], []
@@ -78,8 +77,7 @@ def test_a_bandit_by_hand() -> None:
 
 def test_more_users_or_less_privacy_never_help() -> None:
     instance = Instance(small_world(0))
-    found = alternatives(instance)
-    best = best_pair(instance, found, 1.0, 10**4)
+    best = best_pair(instance, 1.0, 10**4)
     assert best is not None
     pair = best[1]
     by_users = [pair.lower_bound(1.0, users) for users in (10, 10**3, 10**5, 10**7)]
@@ -93,7 +91,7 @@ def test_more_users_or_less_privacy_never_help() -> None:
 
 def test_bad_input_is_refused() -> None:
     instance = Instance(bandit(0.5, 0.4))
-    (one,) = instance.alternatives()
+    (one,) = instance.alternatives
     pair = pair_of(instance, one)
     with pytest.raises(InputError, match="episodes"):
         pair.lower_bound(1.0, 0)
@@ -126,7 +124,7 @@ def pairs(private: bool) -> tuple[tuple[TabularMDP, WorldPair, float, float], ..
     result = []
     for world in worlds:
         instance = Instance(world)
-        best = best_pair(instance, alternatives(instance), EPSILON if private else None, USERS)
+        best = best_pair(instance, EPSILON if private else None, USERS)
         if best is not None:
             most = max(_worst(world), _worst(best[1].neighbour)) * USERS
             result.append((world, best[1], best[0], most))

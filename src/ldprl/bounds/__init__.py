@@ -8,7 +8,7 @@ from ldprl.bounds.evi import (
     evi_upper_bound,
     rivals_rate,
 )
-from ldprl.bounds.instance import InstanceBound, alternatives, instance_lower_bound
+from ldprl.bounds.instance import InstanceBound, instance_lower_bound
 from ldprl.bounds.lower import (
     psrl_rate,
     pucb_rate,
@@ -36,7 +36,6 @@ __all__ = [
     "TableRow",
     "UpperBound",
     "WorldPair",
-    "alternatives",
     "best_pair",
     "changed_bits",
     "crowd_bounds",

@@ -12,7 +12,6 @@ a visit then informs about the reward only.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -25,6 +24,7 @@ from ldprl.bounds.information import (
     distance_information,
     visit_information,
 )
+from ldprl.errors import InputError
 from ldprl.mdp.evaluation import optimum
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray
@@ -32,6 +32,8 @@ from ldprl.shape import FloatArray
 TIE = 1e-9
 """Actions whose gaps are below this count as equally good, per step of the horizon."""
 _HALVINGS = 45
+_MOST_WORK = 2e12
+"""Multiplications that the search for alternatives may take: a quarter of an hour."""
 
 
 @dataclass(frozen=True)
@@ -81,15 +83,6 @@ class Alternative:
         return min(by_distance, contraction(epsilon) * seen)
 
 
-def hardest_by_row(found: list[Alternative], epsilon: float | None) -> dict[Row, Alternative]:
-    """Return, for each row, the alternative that is hardest to see; not those seen for sure."""
-    result: dict[Row, Alternative] = {}
-    for one in sorted(found, key=lambda one: one.information(epsilon)):
-        if math.isfinite(one.information(epsilon)):
-            result.setdefault(one.row, one)
-    return result
-
-
 class Instance:
     """A world, its gaps, and what policies can visit in it."""
 
@@ -136,9 +129,17 @@ class Instance:
             visits = (mask[h] + onward).max(axis=1)
         return bool(visits[self.mdp.initial > 0].max() <= 1)
 
-    def alternatives(self) -> Iterator[Alternative]:
-        """Yield the least change of each kind, for each row that no best policy visits."""
+    @cached_property
+    def alternatives(self) -> list[Alternative]:
+        """The least change of each kind, for each row that no best policy visits."""
+        shape = self.mdp.shape
+        work = _HALVINGS * len(self.rows) * shape.horizon * (shape.states + 1) * shape.states**2
+        if work * shape.actions > _MOST_WORK:
+            sizes = (shape.states, shape.actions, shape.horizon)
+            expected = f"{_HALVINGS}·rows·H·S(S+1)·SA ≤ {_MOST_WORK:.0e} for --instance"
+            raise InputError("mdp", sizes, expected)
         best = self.gaps == 0
+        found = []
         for row in self.rows:
             mask = row.mask(self.gaps.shape)
             reach = self.most(mask)
@@ -147,7 +148,16 @@ class Instance:
             once = self.visited_once(row)
             shares = self._least_shares(row)
             for kind in np.flatnonzero(shares < np.inf):
-                yield self.alternative(row, int(kind), float(shares[kind]), reach, once)
+                found.append(self.alternative(row, int(kind), float(shares[kind]), reach, once))
+        return found
+
+    def hardest(self, epsilon: float | None) -> dict[Row, Alternative]:
+        """Return, for each row, the alternative that is hardest to see; not those seen for sure."""
+        result: dict[Row, Alternative] = {}
+        for one in sorted(self.alternatives, key=lambda one: one.information(epsilon)):
+            if math.isfinite(one.information(epsilon)):
+                result.setdefault(one.row, one)
+        return result
 
     def alternative(
         self, row: Row, target: int, share: float, reach: float, once: bool

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ldprl.bounds.alternatives import Instance
 from ldprl.bounds.evi import EVIBound, evi_upper_bound
-from ldprl.bounds.instance import alternatives, instance_lower_bound
+from ldprl.bounds.instance import instance_lower_bound
 from ldprl.bounds.pair import best_pair
 from ldprl.errors import positive, probability, whole_number
 from ldprl.mdp.tabular import TabularMDP
@@ -54,8 +54,7 @@ def crowd_bounds(
         crowd, epsilon, delta, lambda at: SubsetSelection(mdp.shape, at).blankets()
     )
     instance = Instance(mdp)
-    found = alternatives(instance)
-    pair = best_pair(instance, found, local, episodes)
+    pair = best_pair(instance, local, episodes)
     central = 0.0 if pair is None else pair[1].central_lower_bound(epsilon, delta, episodes)
     upper = evi_upper_bound(SubsetSelection(mdp.shape, local), failure)
     if crowd > upper.largest_plan:
@@ -63,7 +62,7 @@ def crowd_bounds(
         upper = evi_upper_bound(mechanism, failure, largest_plan=crowd)
     return CrowdBounds(
         local,
-        instance_lower_bound(instance, local, found=found).at(episodes),
+        instance_lower_bound(instance, local).at(episodes),
         0.0 if pair is None else pair[0],
         central,
         upper,

@@ -24,22 +24,6 @@ def binary_kl(x: ArrayLike, y: ArrayLike) -> FloatArray:
     return np.asarray(_divergence(x, y) + _divergence(1 - x, 1 - y))
 
 
-def randomized(mean: ArrayLike, epsilon: float) -> FloatArray:
-    """Return RR(μ) = (1 + μ(e − 1))/(e + 1), the mean of a bit after randomized response."""
-    small = math.exp(-min(epsilon, _LARGEST_EPSILON))
-    return np.asarray((small + np.asarray(mean, dtype=np.float64) * (1 - small)) / (1 + small))
-
-
-def bit_information(x: ArrayLike, y: ArrayLike, epsilon: float | None) -> FloatArray:
-    """Return the information in a report on one bit, at most: kl(RR(x), RR(y)).
-
-    Every ε-LDP channel of a bit is a post-processing of randomized response.
-    """
-    if epsilon is None:
-        return binary_kl(x, y)
-    return binary_kl(randomized(x, epsilon), randomized(y, epsilon))
-
-
 def visit_information(
     visited: ArrayLike, before: ArrayLike, after: ArrayLike, epsilon: float | None
 ) -> FloatArray:
@@ -69,12 +53,6 @@ def distance_information(distance: ArrayLike, epsilon: float) -> FloatArray:
     return three_letters(
         np.stack([t, zero, 1 - t], axis=-1), np.stack([zero, t, 1 - t], axis=-1), epsilon
     )
-
-
-def distance_bound(distance: ArrayLike, epsilon: float) -> FloatArray:
-    """Return tanh(ε/2)·t·ln(1 + t(e − 1)), which is at least φ_ε(t) and equal to it at t = 1."""
-    t = np.asarray(distance, dtype=np.float64)
-    return np.asarray(math.tanh(epsilon / 2) * t * np.log1p(t * np.expm1(epsilon)))
 
 
 def contraction(epsilon: float | None) -> float:

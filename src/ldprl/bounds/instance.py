@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ldprl.bisection import bisect
-from ldprl.bounds.alternatives import Alternative, Instance, Row, hardest_by_row
+from ldprl.bounds.alternatives import Alternative, Instance, Row
 from ldprl.errors import InputError, positive, real
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray
@@ -17,8 +17,6 @@ from ldprl.shape import FloatArray
 _HALVINGS = 40
 _SLACKS = (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 """What prices are lowered by, in units of reward; the solver's own tolerance is 10⁻⁷."""
-_MOST_WORK = 2e12
-"""Multiplications that the search for alternatives may take: a quarter of an hour."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +47,7 @@ class InstanceBound:
         return self.constant * math.log(episodes)
 
 
-def instance_lower_bound(
-    mdp: TabularMDP | Instance, epsilon: float | None, *, found: list[Alternative] | None = None
-) -> InstanceBound:
+def instance_lower_bound(mdp: TabularMDP | Instance, epsilon: float | None) -> InstanceBound:
     """Solve the linear program of the cheapest exploration (page *What cannot be beaten*).
 
     Minimize Σ x·Δ over expected visits x ≥ 0 that some policies can make, subject to
@@ -60,37 +56,22 @@ def instance_lower_bound(
     Parameters
     ----------
     mdp
-        The world.
+        The world; an :class:`Instance` of it keeps its alternatives for the next call.
     epsilon
         ε of every user's report, whatever the mechanism; None for no privacy.
-    found
-        The alternatives, where they are known already.
     """
     instance = mdp if isinstance(mdp, Instance) else Instance(mdp)
     if epsilon is not None:
         epsilon = positive("epsilon", epsilon)
-    if found is None:
-        found = alternatives(instance)
-    hardest = hardest_by_row(found, epsilon)
+    hardest = instance.hardest(epsilon)
     if not hardest:
         none = np.zeros(instance.gaps.shape)
-        return InstanceBound(0.0, (), none, _why_zero(instance, found))
+        return InstanceBound(0.0, (), none, _why_zero(instance))
     binding = tuple(hardest.values())
     needed = np.array([1 / one.information(epsilon) for one in binding])
     visits, prices = _cheapest(instance, [one.row for one in binding], needed)
     constant = _certified(instance, [one.row for one in binding], prices, needed)
     return InstanceBound(constant, binding, visits, None)
-
-
-def alternatives(instance: Instance) -> list[Alternative]:
-    """Return all alternatives of a world, or refuse one that is too large."""
-    shape = instance.mdp.shape
-    cells = shape.states * shape.actions
-    work = 45 * len(instance.rows) * shape.horizon * (shape.states + 1) * shape.states * cells
-    if work > _MOST_WORK:
-        sizes = (shape.states, shape.actions, shape.horizon)
-        raise InputError("mdp", sizes, f"45·rows·H·S(S+1)·SA ≤ {_MOST_WORK:.0e} for --instance")
-    return list(instance.alternatives())
 
 
 def _cheapest(
@@ -155,8 +136,8 @@ def _certified(
     return best
 
 
-def _why_zero(instance: Instance, found: list[Alternative]) -> str:
-    if found:
+def _why_zero(instance: Instance) -> str:
+    if instance.alternatives:
         return "every alternative is seen at once: one visit shows it for sure"
     if not instance.gaps.any():
         return "all policies are equally good: there is nothing to lose"

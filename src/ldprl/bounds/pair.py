@@ -13,7 +13,7 @@ from operator import itemgetter
 import numpy as np
 
 from ldprl.bisection import bisect
-from ldprl.bounds.alternatives import Alternative, Instance, Row, hardest_by_row
+from ldprl.bounds.alternatives import Alternative, Instance, Row
 from ldprl.bounds.information import binary_kl
 from ldprl.errors import InputError, positive, probability, whole_number
 from ldprl.mdp.evaluation import optimum
@@ -136,17 +136,16 @@ def _finish(instance: Instance, alternative: Alternative, cost: float, visited: 
 
 
 def best_pair(
-    instance: Instance, found: list[Alternative], epsilon: float | None, episodes: int
+    instance: Instance, epsilon: float | None, episodes: int
 ) -> tuple[float, WorldPair] | None:
     """Return the largest pair bound that a search finds, with its pair, or None without any.
 
     In every row the change that is hardest to see is made larger step by step: a larger change is
     seen sooner, but missing it costs more. Any pair gives a valid bound.
     """
-    hardest = hardest_by_row(found, epsilon)
     best: tuple[float, WorldPair] | None = None
     looked: list[tuple[float, Alternative]] = []
-    for one in hardest.values():
+    for one in instance.hardest(epsilon).values():
         bound, pair = _largest(instance, one, epsilon, episodes, _FIRST_LOOK)
         looked.append((bound, one))
         best = max(best or (bound, pair), (bound, pair), key=itemgetter(0))

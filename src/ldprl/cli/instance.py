@@ -8,7 +8,7 @@ from ldprl.cli.show import number, show_line, show_table
 from ldprl.errors import positive
 
 if TYPE_CHECKING:
-    from ldprl.bounds import Alternative, Instance
+    from ldprl.bounds import Instance
     from ldprl.mdp.tabular import TabularMDP
 
 CLASS = (
@@ -19,13 +19,12 @@ CLASS = (
 
 def instance_bounds(world: TabularMDP, users: int, epsilon: float) -> dict[str, Any]:
     """Return both bounds for a world, with privacy and without, as JSON has them."""
-    from ldprl.bounds import Instance, alternatives, instance_lower_bound
+    from ldprl.bounds import Instance, instance_lower_bound
 
     epsilon = positive("epsilon", epsilon)
     instance = Instance(world)
-    found = alternatives(instance)
-    private = instance_lower_bound(instance, epsilon, found=found)
-    free = instance_lower_bound(instance, None, found=found)
+    private = instance_lower_bound(instance, epsilon)
+    free = instance_lower_bound(instance, None)
     kind = "" if world.shape.step_dependent else ", the same at every step"
     return {
         "instance_lower_bound": private.at(users),
@@ -34,22 +33,20 @@ def instance_bounds(world: TabularMDP, users: int, epsilon: float) -> dict[str, 
             "class": CLASS.format(kind=kind),
             "constant": private.constant,
             "constant_without_privacy": free.constant,
-            "alternatives": len(found),
+            "alternatives": len(instance.alternatives),
             "rows_to_explore": len(private.binding),
             "reason": private.reason,
             "reason_without_privacy": free.reason,
-            "pair": _pair(instance, found, epsilon, users),
-            "pair_without_privacy": _pair(instance, found, None, users),
+            "pair": _pair(instance, epsilon, users),
+            "pair_without_privacy": _pair(instance, None, users),
         },
     }
 
 
-def _pair(
-    instance: Instance, found: list[Alternative], epsilon: float | None, users: int
-) -> dict[str, Any] | None:
+def _pair(instance: Instance, epsilon: float | None, users: int) -> dict[str, Any] | None:
     from ldprl.bounds.pair import best_pair
 
-    best = best_pair(instance, found, epsilon, users)
+    best = best_pair(instance, epsilon, users)
     if best is None:
         return None
     regret, pair = best

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
-from ldprl.bounds import Alternative, Instance, alternatives, instance_lower_bound
+from ldprl.bounds import Instance, instance_lower_bound
 from ldprl.bounds.oracle import oracle_of
 from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
@@ -114,17 +114,16 @@ def make_table(laboratory: Laboratory) -> pa.Table:
 @lru_cache
 def limits(world: NamedMDP, epsilon: float) -> tuple[float, float, float]:
     """Return the constant of the lower bound, that of our questions, and the oracle's regret."""
-    instance, found = _searched(world)
-    bound = instance_lower_bound(instance, epsilon, found=found)
+    instance = _instance(world)
+    bound = instance_lower_bound(instance, epsilon)
     mechanism = SubsetSelection(world.mdp.shape, epsilon)
     oracle = oracle_of(instance, bound.binding, mechanism, FAILURE_PROBABILITY)
     return bound.constant, oracle.questions, oracle.regret
 
 
 @lru_cache
-def _searched(world: NamedMDP) -> tuple[Instance, list[Alternative]]:
-    instance = Instance(world.mdp)
-    return instance, alternatives(instance)
+def _instance(world: NamedMDP) -> Instance:
+    return Instance(world.mdp)
 
 
 def findings(table: pa.Table) -> Findings:
