@@ -34,11 +34,13 @@ class Scenario:
         return worth(self.mdp)
 
 
-def given_scenario(mdp: TabularMDP, name: str = "the given MDP") -> Scenario:
+def given_scenario(mdp: TabularMDP) -> Scenario:
     """Return the caller's own MDP, or refuse one in which all policies earn the same."""
-    world = Scenario(name, mdp)
+    world = Scenario("the given MDP", mdp)
     if world.worth <= 1e-9 * mdp.horizon:
-        raise InputError("mdp", name, "an MDP in which policies differ; here all earn the same")
+        raise InputError(
+            "mdp", world.name, "an MDP in which policies differ; here all earn the same"
+        )
     return world
 
 
@@ -88,18 +90,16 @@ def chain(shape: Shape) -> TabularMDP:
     return TabularMDP(transitions, rewards, shape.horizon, start)
 
 
-def _sparse(shape: Shape, seed: int) -> TabularMDP:
-    return random_mdp(shape.states, shape.actions, shape.horizon, seed)
-
-
-def _diffuse(shape: Shape, seed: int) -> TabularMDP:
-    return random_mdp(shape.states, shape.actions, shape.horizon, seed, concentration=1.0)
+def _drawn(concentration: float) -> Callable[[Shape, int], TabularMDP]:
+    return lambda shape, seed: random_mdp(
+        shape.states, shape.actions, shape.horizon, seed, concentration=concentration
+    )
 
 
 _KINDS: tuple[tuple[str, Callable[[Shape, int], TabularMDP]], ...] = (
-    ("sparse", _sparse),
+    ("sparse", _drawn(0.1)),
     ("chain", lambda shape, _: chain(shape)),
-    ("diffuse", _diffuse),
+    ("diffuse", _drawn(1.0)),
 )
 
 

@@ -41,11 +41,11 @@ def power_of_ten(value: float) -> str:
     return f"{10**exponent}" if exponent in (0, 1) else f"10{str(exponent).translate(_RAISED)}"
 
 
-def listing(items: Sequence[str], last: str = "and") -> str:
+def listing(items: Sequence[str]) -> str:
     """Join items as in "a, b and c"."""
     if len(items) <= 1:
         return "".join(items)
-    return f"{', '.join(items[:-1])} {last} {items[-1]}"
+    return f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def numbers(values: Iterable[float]) -> str:

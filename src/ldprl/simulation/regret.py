@@ -8,10 +8,13 @@ from ldprl.mdp.evaluation import optimum, policy_values
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, IntArray, Policy
 
+_PER_DECADE = 20
+"""Checkpoints in a factor of ten."""
 
-def checkpoints(episodes: int, per_decade: int = 20) -> IntArray:
+
+def checkpoints(episodes: int) -> IntArray:
     """Return log-spaced numbers of episodes from 1 to ``episodes``, ends included."""
-    count = max(2, round(per_decade * np.log10(max(episodes, 2))) + 1)
+    count = max(2, round(_PER_DECADE * np.log10(max(episodes, 2))) + 1)
     points = np.geomspace(1, episodes, count)
     return np.unique(np.rint(points).astype(np.int64).clip(1, episodes))
 

@@ -139,7 +139,7 @@ def findings(table: pa.Table) -> Findings:
                 row["world"],
                 row["learner"],
                 f"{row['epsilon']:g}",
-                number(row["mean"]) + _plus_minus(row["error"]),
+                number(row["mean"]) + (f" ± {number(row['error'])}" if row["error"] else ""),
                 *("–" if row[name] is None else number(row[name]) for name in columns),
             )
             for row in rows
@@ -147,10 +147,6 @@ def findings(table: pa.Table) -> Findings:
         folded=False,
     )
     return Findings(sentences, [grid])
-
-
-def _plus_minus(error: float | None) -> str:
-    return "" if error is None else f" ± {number(error)}"
 
 
 def _names(rows: list[Row]) -> list[str]:

@@ -174,7 +174,6 @@ class Map:
                 place = record["states"], record["horizon"], record["epsilon"]
                 self._known[record["randomizer"], place, record["row"]] = record
         keys = list(self._known)
-        self.randomizers = list(dict.fromkeys(name for name, _, _ in keys))
         self.places = list(dict.fromkeys(place for _, place, _ in keys))
         self.rows = list(dict.fromkeys(row for _, _, row in keys))
 
