@@ -18,12 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from ldprl.bounds.information import (
-    binary_kl,
-    contraction,
-    distance_information,
-    visit_information,
-)
+from ldprl.bounds.information import binary_kl, contraction, distance_information, visit_information
 from ldprl.errors import InputError
 from ldprl.mdp.evaluation import optimum
 from ldprl.mdp.tabular import TabularMDP

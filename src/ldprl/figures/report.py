@@ -12,14 +12,7 @@ from ldprl.figures.cells import LEAST_GAP, best_value, first_draw, gap
 from ldprl.figures.figure import Chapter, Grid
 from ldprl.figures.page import appendix, in_short, opening, page, section
 from ldprl.figures.sentences import listing, power
-from ldprl.figures.settings import (
-    ALPHA,
-    DELTA,
-    EPSILONS,
-    FAILURE_PROBABILITY,
-    GROWTH,
-    Settings,
-)
+from ldprl.figures.settings import ALPHA, DELTA, EPSILONS, FAILURE_PROBABILITY, GROWTH, Settings
 
 TITLE = "Local privacy in reinforcement learning: the experiments, run again"
 _AFTER = "Local privacy in reinforcement learning: beyond the paper"

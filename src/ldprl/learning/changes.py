@@ -39,10 +39,7 @@ class ModelChange:
 
 
 def model_change(
-    mechanism: Mechanism,
-    blocks: Mapping[int, Statistics],
-    first: int = 1,
-    failure: float = FAILURE,
+    mechanism: Mechanism, blocks: Mapping[int, Statistics], first: int = 1, failure: float = FAILURE
 ) -> ModelChange | None:
     """Return the place where most of the model has changed; None if nothing has, for certain.
 

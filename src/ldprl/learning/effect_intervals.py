@@ -29,10 +29,7 @@ with the number of users, and early ones are about a hundredth of the last."""
 
 
 def effect_intervals(
-    effects: Effects,
-    mechanism: ReturnBits,
-    largest_weight: float,
-    failure_probability: float = 0.1,
+    effects: Effects, mechanism: ReturnBits, largest_weight: float, failure_probability: float = 0.1
 ) -> tuple[FloatArray, FloatArray]:
     """Return bounds on the drift of every score, of shape (parts, S, A) each.
 

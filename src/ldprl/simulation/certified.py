@@ -62,10 +62,7 @@ def certified_run(
     schedule, seeds = schedule_from(replan), seeds_of(seed, run, learner, mechanism, common=False)
     rng, world = np.random.default_rng(seeds.own), np.random.default_rng(seeds.world)
     state = CertifiedRun(
-        0,
-        mechanism.no_statistics(),
-        Evidence(terms),
-        RegretRecorder(mdp, checkpoints(episodes)),
+        0, mechanism.no_statistics(), Evidence(terms), RegretRecorder(mdp, checkpoints(episodes))
     )
     while state.users < episodes:
         batch = min(schedule(state.users), episodes - state.users)

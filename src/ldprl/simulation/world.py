@@ -59,11 +59,7 @@ def check_shapes(mdp: TabularMDP, mechanism: Mechanism) -> None:
 
 
 def draw_totals(
-    mdp: TabularMDP,
-    policy: Policy,
-    users: int,
-    resolution: int | None,
-    rng: np.random.Generator,
+    mdp: TabularMDP, policy: Policy, users: int, resolution: int | None, rng: np.random.Generator
 ) -> Totals:
     """Draw what ``users`` independent users of ``policy`` live through, summed."""
     shape = mdp.shape

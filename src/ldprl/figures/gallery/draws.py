@@ -70,11 +70,7 @@ class Claim:
         self, rows: list[Row], learner: str, mechanism: str, constants: str
     ) -> dict[str, float]:
         chosen = where(
-            rows,
-            learner=learner,
-            mechanism=mechanism,
-            constants=constants,
-            epsilon=self.epsilon,
+            rows, learner=learner, mechanism=mechanism, constants=constants, epsilon=self.epsilon
         )
         return {row["environment"]: row["mean"] for row in chosen}
 

@@ -17,11 +17,7 @@ from ldprl.kernels.compiling import kernel
 from ldprl.kernels.values import GIVEN, UNCAPPED, backward
 from ldprl.learning.guard import FORGETTING, LEAST_WEIGHT, TOLERATED, WATCHED, start_law
 from ldprl.learning.planners.asker import Asker
-from ldprl.learning.planners.confidence import (
-    boundary_rates,
-    growth_room,
-    upper_boundary,
-)
+from ldprl.learning.planners.confidence import boundary_rates, growth_room, upper_boundary
 from ldprl.learning.planners.extended import PlausibleModel, best_mean, sort_states
 from ldprl.learning.planners.questions import ask
 from ldprl.learning.planners.worth import best_other

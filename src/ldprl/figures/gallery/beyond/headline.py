@@ -114,10 +114,7 @@ def luck(results: Results) -> str:
 def ratio_grid(results: Results, users: int) -> Grid:
     """Return the reference's regret over everybody's."""
     rows = [
-        (
-            one.name,
-            *(str(spread_of(results.ratios(one, e, users))) for e in results.epsilons),
-        )
+        (one.name, *(str(spread_of(results.ratios(one, e, users))) for e in results.epsilons))
         for one in (*PRIVATE, *OPEN)
     ]
     title = (

@@ -65,11 +65,7 @@ class Problem:
     def reduced(self, users: int, runs: int) -> Problem:
         """Return the first world alone, at ε = 2."""
         return replace(
-            self,
-            worlds=lambda: self.worlds()[:1],
-            users=users,
-            runs=runs,
-            epsilons=(EPSILON,),
+            self, worlds=lambda: self.worlds()[:1], users=users, runs=runs, epsilons=(EPSILON,)
         )
 
     def _cells_in(self, settings: Settings, at: NamedMDP, everybody: bool) -> list[Cell]:

@@ -96,10 +96,7 @@ def _found(row: Row, epsilon: float, laws: dict[str, RowLaws]) -> Iterator[Recor
     states = row.shape.states
     items = {"separate": states**2 + 1, "joint": 2 * states**2 + 1}
     for oracle in ORACLES:
-        layouts = {
-            "separate": separate(row, epsilon, oracle),
-            "joint": joint(row, epsilon, oracle),
-        }
+        layouts = {"separate": separate(row, epsilon, oracle), "joint": joint(row, epsilon, oracle)}
         layout = min(layouts, key=lambda name: layouts[name].value)
         bits = oracle.bits(items[layout], epsilon)
         yield _record(oracle.name, layouts[layout], layout=layout, answers=1, bits=bits)
