@@ -8,7 +8,7 @@ import pytest
 
 from ldprl.errors import InputError
 from ldprl.mdp import TabularMDP, grid_world, hard_tree, mdp_from, random_mdp, riverswim
-from ldprl.mdp.specification import FORMS, count
+from ldprl.mdp.specification import count
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,3 @@ def test_refuses(text: str, field: str, expected: str) -> None:
 def test_counts_are_exact() -> None:
     assert count("episodes", "1e8") == 10**8
     assert count("episodes", str(10**17 + 1)) == 10**17 + 1
-
-
-def test_forms_list_all_families() -> None:
-    assert FORMS[:2] == ("FILE.json", "FILE.npz")
-    assert [form.partition(":")[0] for form in FORMS[2:]] == [
-        "random",
-        "riverswim",
-        "grid",
-        "hard-tree",
-        "gym",
-    ]

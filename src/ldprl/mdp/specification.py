@@ -21,12 +21,10 @@ _FAMILIES: dict[str, tuple[str, Callable[..., TabularMDP]]] = {
     "hard-tree": ("S,A,H,K,EPSILON", lambda *parameters: hard_tree(*parameters).mdp),
     "gym": ("ENV,H", TabularMDP.from_gymnasium),
 }
-FORMS = ("FILE.json", "FILE.npz", *(f"{name}:{form}" for name, (form, _) in _FAMILIES.items()))
-"""What :func:`mdp_from` reads."""
 
 
 def mdp_from(text: str) -> TabularMDP:
-    """Build the MDP that ``text`` names: one of :data:`FORMS`.
+    """Build the MDP that ``text`` names: that of a file, or a family with its parameters.
 
     Examples
     --------

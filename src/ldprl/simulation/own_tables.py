@@ -6,8 +6,8 @@ other states are independent of what the user reports, so they are drawn at once
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numba as nb
 import numpy as np
@@ -25,8 +25,7 @@ _MOVE = np.dtype([("keep", "f8"), ("own", "i4"), ("other", "i4")])
 goes into reading what is not in the cache."""
 
 
-@dataclass(frozen=True, eq=False)
-class _World:
+class _World(NamedTuple):
     """An MDP as the loop reads it: the cumulated start law, cells, and the rows of their moves."""
 
     start: FloatArray
@@ -49,25 +48,13 @@ def live(
     """
     if law.where is not None:
         raise InputError("law", "tables by groups of states", "a law by state")
-    world = _world(mdp)
     shape = mdp.shape
     chances, order, cumulated = _choices(law)
     answers = np.zeros((*chances.shape, 2), dtype=np.int64)
     reported, lost = _live(
-        users,
-        rng,
-        world.start,
-        world.cells,
-        world.moves,
-        mdp.reward_kind == "bernoulli",
-        law.part_of_step * shape.states,
-        order,
-        cumulated,
-        bounds[0],
-        bounds[1],
-        flip,
-        answers,
-    )
+        users, rng, _world(mdp), mdp.reward_kind == "bernoulli", law.part_of_step * shape.states,
+        order, cumulated, bounds, flip, answers,
+    )  # fmt: skip
     # Those who did not come to a state: their table's action there has no effect.
     rest = reported[None, :] - answers.sum(axis=1)
     answers += np.moveaxis(rng.multinomial(rest, chances[:, None, :]), 2, 1)
@@ -126,21 +113,13 @@ def _alias(law: FloatArray) -> tuple[FloatArray, IntArray]:
 
 @nb.njit(cache=True, nogil=True)
 def _live(
-    users: int,
-    rng: np.random.Generator,
-    start: FloatArray,
-    cells: Array,
-    moves: Array,
-    bits: bool,
-    first_cell: IntArray,
-    order: IntArray,
-    cumulated: FloatArray,
-    low: float,
-    high: float,
-    flip: float,
+    users: int, rng: np.random.Generator, world: _World, bits: bool, first_cell: IntArray,
+    order: IntArray, cumulated: FloatArray, bounds: tuple[float, float], flip: float,
     answers: IntArray,
-) -> tuple[IntArray, float]:
+) -> tuple[IntArray, float]:  # fmt: skip
     """Let users live one after the other; add what they report to ``answers``."""
+    start, cells, moves = world
+    low, high = bounds
     horizon, states, actions = cells.shape
     stamp = np.full(len(order), -1, np.int64)
     act = np.zeros(len(order), np.int64)
