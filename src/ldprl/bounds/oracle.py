@@ -21,7 +21,7 @@ from ldprl.mechanisms.rows import RowLaw
 
 
 @dataclass(frozen=True)
-class Oracle:
+class OracleCost:
     """Regret of the oracle, and what its questions alone would cost.
 
     Attributes
@@ -39,7 +39,7 @@ class Oracle:
 
 def oracle_of(
     instance: Instance, binding: tuple[Alternative, ...], mechanism: Mechanism, failure: float
-) -> Oracle:
+) -> OracleCost:
     """Add up both over the rows of a lower bound, each at the step that is cheapest to ask."""
     from ldprl.learning.ldp_evi import LDPEVI
 
@@ -50,7 +50,7 @@ def oracle_of(
         costs = [_costs(instance, one, law, threshold, step) for step in one.row.steps]
         questions += min(cost[0] for cost in costs)
         regret += min(cost[1] for cost in costs)
-    return Oracle(questions, regret)
+    return OracleCost(questions, regret)
 
 
 def _law(mechanism: Mechanism, one: Alternative) -> RowLaw:

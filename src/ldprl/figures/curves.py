@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from ldprl.shape import FloatArray, IntArray
 
-Row = dict[str, Any]
+Record = dict[str, Any]
+"""A row of a figure's table."""
 _FIELDS = (
     "environment",
     "learner",
@@ -121,6 +122,6 @@ def pick(curves: Sequence[Curve], **fields: object) -> list[Curve]:
     ]
 
 
-def where(rows: Sequence[Row], **fields: object) -> list[Row]:
+def where(rows: Sequence[Record], **fields: object) -> list[Record]:
     """Return the rows of a figure's table that have the given ``fields``."""
     return [row for row in rows if all(row[name] == value for name, value in fields.items())]

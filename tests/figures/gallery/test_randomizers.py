@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ldprl.figures.curves import Row as Record
+from ldprl.figures.curves import Record
 from ldprl.figures.drawing import _RULES
 from ldprl.figures.gallery.randomizers import rivals, winners
 from ldprl.figures.gallery.randomizers.oracles import SUBSETS

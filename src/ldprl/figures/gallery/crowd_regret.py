@@ -17,7 +17,7 @@ from ldprl.bounds import changed_bits, shuffle_regret_rate, shuffle_user_guarant
 from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, cell_of
-from ldprl.figures.curves import Row, curves_of, where
+from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.laboratory import Laboratory
@@ -169,7 +169,7 @@ def findings(table: pa.Table) -> Findings:
     return Findings([saved(rows, size) for size in dict.fromkeys(r["size"] for r in rows)], [grid])
 
 
-def saved(rows: list[Row], size: str) -> str:
+def saved(rows: list[Record], size: str) -> str:
     """Say how much less regret the best pair has with a relay, at the middle ε."""
     epsilon = EPSILONS[len(EPSILONS) // 2]
     here = where(rows, size=size, central_epsilon=epsilon)

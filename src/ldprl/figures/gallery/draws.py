@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Picture
 
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, first_draws
-from ldprl.figures.curves import Row, curves_of, where
+from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import EPSILON_COLOURS, INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.gallery import mechanisms, regret
@@ -61,13 +61,13 @@ class Claim:
     more: tuple[str, str, str]
     epsilon: float
 
-    def ratios(self, rows: list[Row]) -> list[float]:
+    def ratios(self, rows: list[Record]) -> list[float]:
         """Return more over less, for each MDP; the claim holds where it is above 1."""
         less, more = (self._means(rows, *which) for which in (self.less, self.more))
         return [more[place] / max(less[place], _TINY) for place in less]
 
     def _means(
-        self, rows: list[Row], learner: str, mechanism: str, constants: str
+        self, rows: list[Record], learner: str, mechanism: str, constants: str
     ) -> dict[str, float]:
         chosen = where(
             rows, learner=learner, mechanism=mechanism, constants=constants, epsilon=self.epsilon
@@ -120,7 +120,7 @@ def findings(table: pa.Table) -> Findings:
     return Findings(sentences, [Grid("Ratios of regret; above 1 the claim holds", heads, lines)])
 
 
-def almost_linear(rows: list[Row]) -> str:
+def almost_linear(rows: list[Record]) -> str:
     """Say how LDP-OBI's regret grows at the smallest ε, over the MDPs."""
     least = min(EPSILONS)
     chosen = where(rows, learner="ldp-obi", mechanism="laplace", constants="paper", epsilon=least)

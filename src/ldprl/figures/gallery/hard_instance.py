@@ -12,7 +12,7 @@ from ldprl.bounds import regret_lower_bound_ldp, regret_upper_bound
 from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, cell_of
-from ldprl.figures.curves import Row, curves_of, where
+from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import FAINT, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings
 from ldprl.figures.laboratory import Laboratory
@@ -32,7 +32,7 @@ FEWEST = 10**4
 
 
 @dataclass(frozen=True)
-class Instance:
+class TreeInstance:
     """The tree that is made for K = ``episodes`` users and ε."""
 
     episodes: int
@@ -70,7 +70,7 @@ def lower_bound(episodes: int, epsilon: float, constants: Constants = "sound") -
     return regret_lower_bound_ldp(*sizes, epsilon, constants=constants)
 
 
-def instances(settings: Settings) -> list[Instance]:
+def instances(settings: Settings) -> list[TreeInstance]:
     """Return an instance for each ε and each power of ten up to the number of episodes.
 
     The better pair is the last: learners break ties in favour of the first, and the theorem is
@@ -78,7 +78,7 @@ def instances(settings: Settings) -> list[Instance]:
     """
     sizes = [10**size for size in range(13) if FEWEST <= 10**size < settings.episodes]
     return [
-        Instance(
+        TreeInstance(
             episodes,
             epsilon,
             hard_tree(STATES, ACTIONS, HORIZON, episodes, epsilon, leaf=1, action=1),
@@ -93,7 +93,7 @@ def cells(settings: Settings) -> list[Cell]:
     return [cell for one in instances(settings) for cell in cells_at(settings, one)]
 
 
-def cells_at(settings: Settings, instance: Instance) -> list[Cell]:
+def cells_at(settings: Settings, instance: TreeInstance) -> list[Cell]:
     """Return the simulations of one instance."""
     here = replace(settings, episodes=instance.episodes)
     return [
@@ -144,7 +144,7 @@ def findings(table: pa.Table) -> Findings:
     return Findings(sentences)
 
 
-def above_the_bound(rows: list[Row]) -> str:
+def above_the_bound(rows: list[Record]) -> str:
     """Say whether every private learner pays what the lower bound asks on this instance."""
     learners = [row for row in rows if row["learner"] != "ucb-vi"]
     below = [row for row in learners if row["mean"] < row["lower_sound"]]
@@ -161,7 +161,7 @@ def above_the_bound(rows: list[Row]) -> str:
     )
 
 
-def how_much_is_found(rows: list[Row]) -> str:
+def how_much_is_found(rows: list[Record]) -> str:
     """Compare each learner with one that never plays the better pair."""
     parts = []
     for row in rows:
@@ -174,7 +174,7 @@ def how_much_is_found(rows: list[Row]) -> str:
     )
 
 
-def far_from_the_upper(rows: list[Row]) -> str:
+def far_from_the_upper(rows: list[Record]) -> str:
     """Say how far the bounds are apart, and whether the upper one says anything."""
     parts = []
     for epsilon in EPSILONS:
@@ -202,7 +202,7 @@ def plot(table: pa.Table) -> dict[str, Picture]:
     return {"": picture}
 
 
-def _panel(panel: Axes, rows: list[Row], constants: str, bottom: float) -> None:
+def _panel(panel: Axes, rows: list[Record], constants: str, bottom: float) -> None:
     log_axis(panel, "x")
     log_axis(panel, "y", every=2)
     frame = {row["episodes"]: row for row in rows}

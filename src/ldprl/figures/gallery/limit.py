@@ -16,7 +16,7 @@ from ldprl.bounds.oracle import oracle_of
 from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, cell_of
-from ldprl.figures.curves import Row, curves_of, where
+from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.gallery.beyond.ablation import VARIANTS, Variant
@@ -149,11 +149,11 @@ def findings(table: pa.Table) -> Findings:
     return Findings(sentences, [grid])
 
 
-def _names(rows: list[Row]) -> list[str]:
+def _names(rows: list[Record]) -> list[str]:
     return list(dict.fromkeys(row["world"] for row in rows))
 
 
-def closest_and_farthest(rows: list[Row]) -> str:
+def closest_and_farthest(rows: list[Record]) -> str:
     """Say between which ratios the learners lie."""
     low, high = min(rows, key=_ratio), max(rows, key=_ratio)
     return (
@@ -164,11 +164,11 @@ def closest_and_farthest(rows: list[Row]) -> str:
     )
 
 
-def _ratio(row: Row) -> float:
+def _ratio(row: Record) -> float:
     return float(row["ratio"])
 
 
-def what_costs(rows: list[Row], world: str) -> str:
+def what_costs(rows: list[Record], world: str) -> str:
     """Say which factor is the largest for the first learner in a world, over all ε."""
     here = where(rows, world=world, learner=PLAYERS[0])
     parts = {

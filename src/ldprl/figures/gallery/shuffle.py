@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Picture
 
 from ldprl.bounds import changed_bits, shuffle_epsilon, shuffle_user_guarantee
 from ldprl.errors import InputError
-from ldprl.figures.curves import Row, where
+from ldprl.figures.curves import Record, where
 from ldprl.figures.drawing import INK, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings
 from ldprl.figures.laboratory import Laboratory
@@ -78,7 +78,7 @@ def findings(table: pa.Table) -> Findings:
     return Findings(sentences)
 
 
-def turning_point(epsilon: float, rows: list[Row]) -> str:
+def turning_point(epsilon: float, rows: list[Record]) -> str:
     """Say from how many users on shuffling gives a bit, and a user, more than they had."""
     here = where(rows, bit_epsilon=epsilon)
     if not here:

@@ -8,7 +8,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
 from ldprl.bounds import regret_upper_bound, table_one
-from ldprl.figures.curves import Row, where
+from ldprl.figures.curves import Record, where
 from ldprl.figures.drawing import INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.laboratory import Laboratory
@@ -92,7 +92,7 @@ def findings(table: pa.Table) -> Findings:
     return Findings(sentences, grids)
 
 
-def says_something(rows: list[Row], constants: str) -> str:
+def says_something(rows: list[Record], constants: str) -> str:
     """Say which bounds are below H·K, the most that a learner that learns nothing can lose."""
     good = [
         f"{row['mechanism']} at ε = {row['epsilon']:g}"
@@ -110,7 +110,7 @@ def says_something(rows: list[Row], constants: str) -> str:
     )
 
 
-def hidden_factor(rows: list[Row]) -> str:
+def hidden_factor(rows: list[Record]) -> str:
     """Say what the Õ hides."""
     factors = [row["bound"] / row["order"] for row in rows]
     return (
@@ -119,7 +119,7 @@ def hidden_factor(rows: list[Row]) -> str:
     )
 
 
-def order_of_bounds(rows: list[Row]) -> str:
+def order_of_bounds(rows: list[Record]) -> str:
     """Say whose bound is least at each ε."""
     parts = []
     for epsilon in EPSILONS:
@@ -128,7 +128,7 @@ def order_of_bounds(rows: list[Row]) -> str:
     return f"With sound constants the least bound is that of {listing(parts)}."
 
 
-def _grid(rows: list[Row], constants: str) -> Grid:
+def _grid(rows: list[Record], constants: str) -> Grid:
     lines = []
     for name in dict.fromkeys(row["mechanism"] for row in rows):
         here = where(rows, mechanism=name)

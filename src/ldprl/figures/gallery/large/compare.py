@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as Picture
 from ldprl.bounds.effects import effects_price
 from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
-from ldprl.figures.curves import Row, where
+from ldprl.figures.curves import Record, where
 from ldprl.figures.drawing import FAINT, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.gallery.large.problems import EPSILON
@@ -81,7 +81,7 @@ def table_of(laboratory: Laboratory, chosen: Chosen) -> pa.Table:
     )
 
 
-def _row(laboratory: Laboratory, title: str, cells: list[Cell]) -> Row:
+def _row(laboratory: Laboratory, title: str, cells: list[Cell]) -> Record:
     regrets, gained, learned, needed, prices, shares = [], [], [], [], [], []
     for cell in cells:
         table, found = laboratory.table([cell]), laboratory.about(cell)["learnt"]
@@ -125,15 +125,15 @@ def findings(table: pa.Table) -> Findings:
     return Findings(sentences, [reached, Grid(_PRICED, _PRICED_HEADS, prices)])
 
 
-def _titles(rows: Sequence[Row]) -> list[str]:
+def _titles(rows: Sequence[Record]) -> list[str]:
     return list(dict.fromkeys(row["problem"] for row in rows))
 
 
-def _name(row: Row) -> str:
+def _name(row: Record) -> str:
     return LEARNERS[row["learner"]].title + ("" if row["epsilon"] else ", no privacy")
 
 
-def _ours(rows: list[Row]) -> tuple[list[Row], list[Row]]:
+def _ours(rows: list[Record]) -> tuple[list[Record], list[Record]]:
     """Return the recommended learner, which comes first, at every ε, and the others at ε = 2."""
     first = rows[0]["learner"]
     ours = [row for row in rows if row["learner"] == first and row["epsilon"]]
@@ -141,7 +141,7 @@ def _ours(rows: list[Row]) -> tuple[list[Row], list[Row]]:
     return ours, others
 
 
-def _sentence(rows: list[Row]) -> str:
+def _sentence(rows: list[Record]) -> str:
     """Say what the recommended learner has reached, beside the others."""
     ours, others = _ours(rows)
     reached = listing([f"{_share(row)} at ε = {row['epsilon']:g}" for row in ours])
@@ -155,11 +155,11 @@ def _sentence(rows: list[Row]) -> str:
     return f"{found} (at ε = {EPSILON:g} {beside})." if beside else f"{found}."
 
 
-def _share(row: Row) -> str:
+def _share(row: Record) -> str:
     return percent(float(np.mean(row["learned"])))
 
 
-def _line(row: Row, rows: list[Row]) -> tuple[str, ...]:
+def _line(row: Record, rows: list[Record]) -> tuple[str, ...]:
     learned, last = np.array(row["learned"]), np.array(row["last"])
     error = row["regret_error"][-1]
     paper = where(rows, learner="ldp-obi", epsilon=row["epsilon"])
@@ -179,7 +179,7 @@ def _line(row: Row, rows: list[Row]) -> tuple[str, ...]:
     )
 
 
-def _priced(row: Row) -> tuple[str, ...]:
+def _priced(row: Record) -> tuple[str, ...]:
     def mean(part: str) -> float:
         return float(np.mean([price[part] for price in row["prices"]]))
 
@@ -205,7 +205,7 @@ def pictures(table: pa.Table) -> dict[str, Picture]:
     return {"": _picture(rows, gained=True), "regret": _picture(rows, gained=False)}
 
 
-def _picture(rows: list[Row], *, gained: bool) -> Picture:
+def _picture(rows: list[Record], *, gained: bool) -> Picture:
     titles = _titles(rows)
     columns = 3 if len(titles) <= 6 else 4
     lines = math.ceil(len(titles) / columns)
@@ -234,7 +234,7 @@ def _picture(rows: list[Row], *, gained: bool) -> Picture:
     return picture
 
 
-def _curve(panel: Axes, row: Row, *, gained: bool) -> Label:
+def _curve(panel: Axes, row: Record, *, gained: bool) -> Label:
     users, values = np.array(row["users"]), np.array(row["gained" if gained else "regret"])
     shown = users >= min(100, users[-1] // 2)
     kind, epsilon = LEARNERS[row["learner"]], row["epsilon"]

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldprl.assignment import Assignment
-from ldprl.figures.curves import Row as Record
+from ldprl.figures.curves import Record
 from ldprl.figures.gallery.randomizers.comparison import (
     Needs,
     Row,
