@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,6 @@ from ldprl.shape import FloatArray, IntArray
 
 Record = dict[str, Any]
 """A row of a figure's table."""
-_FIELDS = (
-    "environment",
-    "learner",
-    "mechanism",
-    "constants",
-    "epsilon",
-    "delta",
-    "guaranteed_delta",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +90,10 @@ class Curve:
         return float(np.interp(episode, self.episodes, self.mean)) / episode
 
 
+_FIELDS = [field.name for field in fields(Curve)][:-2]
+"""What the rows of a curve have in common."""
+
+
 def curves_of(table: pa.Table) -> list[Curve]:
     """Return the curves of a table of cells, in its order."""
     keys = list(zip(*(table[name].to_pylist() for name in _FIELDS), strict=True))
@@ -107,9 +102,9 @@ def curves_of(table: pa.Table) -> list[Curve]:
     curves = []
     for start, end in zip(starts, [*starts[1:], len(keys)], strict=True):
         points = (end - start) // (int(run[end - 1]) + 1)
-        fields: dict[str, Any] = dict(zip(_FIELDS, keys[start], strict=True))
+        shared: dict[str, Any] = dict(zip(_FIELDS, keys[start], strict=True))
         block = regret[start:end].reshape(-1, points)
-        curves.append(Curve(**fields, episodes=episodes[start : start + points], regret=block))
+        curves.append(Curve(**shared, episodes=episodes[start : start + points], regret=block))
     return curves
 
 
