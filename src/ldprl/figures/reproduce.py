@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from ldprl.errors import InputError, whole_number
 from ldprl.disk import replacing
+from ldprl.errors import InputError, whole_number
 from ldprl.figures.drawing import save, style
 from ldprl.figures.figure import Chapter
 from ldprl.figures.gallery import chapters, figure_named
