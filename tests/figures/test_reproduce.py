@@ -153,7 +153,7 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path: Path) ->
         ("--runs -1", "runs = '-1'"),
         ("--draws 0", "draws = '0'"),
         ("--workers 0", "workers = '0'"),
-        ("regret --draws 5", "draws = '5'"),
+        ("regret --draws 5", "draws = 5"),
     ],
 )
 def test_the_command_refuses_bad_input(run: Run, tmp_path: Path, line: str, message: str) -> None:
