@@ -87,7 +87,8 @@ def _backward(
             for turn in range(begin, end):
                 action = policy[place] if turn < 0 else turn
                 total = worth(model, first + action, step, after)
-                if total > best + margin:
+                # The margin is taken off the side that does not wait for the last comparison.
+                if total - margin > best:
                     best, chosen = total, action
             values[step, state] = min(best, most)
             if policy[place] != chosen:

@@ -16,7 +16,7 @@ from ldprl.kernels.compiling import inlined, kernel
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.generator import uniform
 from ldprl.kernels.tables import cumulative, hazards
-from ldprl.kernels.values import GIVEN, UNCAPPED, PointModel, backward
+from ldprl.kernels.values import GIVEN, UNCAPPED, PointModel, spliced_backward
 from ldprl.mdp.evaluation import optimum
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import Array, FloatArray, IntArray
@@ -164,7 +164,7 @@ class Population(NamedTuple):
     def loss(self, policy: IntArray) -> float:
         """Return what one user of ``policy`` loses on average."""
         sizes = self.sizes
-        backward(self.model, sizes, self.values, policy, GIVEN, UNCAPPED)
+        spliced_backward(self.model, sizes, self.values, policy, GIVEN, UNCAPPED)
         value = 0.0
         for state in range(sizes.states):
             value += self.model.transitions[sizes.cells, state] * self.values[0, state]
