@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ldprl.errors import InputError, probability, real
+from ldprl.errors import InputError, above, probability
 from ldprl.learning.learner import Learner
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Constants, Mechanism
@@ -89,8 +89,7 @@ def build(
     """
     kind = LEARNERS.find(learner)
     probability("failure_probability", failure_probability, zero=False)
-    if real("alpha", alpha, "a finite number > 1") <= 1:
-        raise InputError("alpha", alpha, "a finite number > 1")
+    above("alpha", alpha, 1)
     if not kind.private and MECHANISMS.find(mechanism).private:
         usable = ", ".join(name for name, one in LEARNERS.items() if one.private)
         expected = f"'none' with {learner}, which cannot use noisy sums (those that can: {usable})"

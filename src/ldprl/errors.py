@@ -39,9 +39,15 @@ def probability(field: str, value: float, *, zero: bool, one: bool = False) -> f
 
 def positive(field: str, value: float) -> float:
     """Return ``value`` as a finite float above zero, or refuse it."""
-    number = real(field, value, "a finite number > 0")
-    if number <= 0:
-        raise InputError(field, value, "a finite number > 0")
+    return above(field, value, 0)
+
+
+def above(field: str, value: float, limit: int) -> float:
+    """Return ``value`` as a finite float above ``limit``, or refuse it."""
+    expected = f"a finite number > {limit}"
+    number = real(field, value, expected)
+    if number <= limit:
+        raise InputError(field, value, expected)
     return number
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ldprl.accounting.composition import Budget, spent_together
 from ldprl.bisection import bisect
-from ldprl.errors import InputError, positive, probability, whole_number
+from ldprl.errors import positive, probability, whole_number
 
 _MOST_REPORTS = 10**4
 _DIGITS = 4
@@ -25,8 +25,7 @@ class Returning:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        if whole_number("reports_per_user", self.reports, 1) > _MOST_REPORTS:
-            raise InputError("reports_per_user", self.reports, f"at most {_MOST_REPORTS}")
+        whole_number("reports_per_user", self.reports, 1, _MOST_REPORTS)
         probability("total_delta", self.delta, zero=True)
 
     def total(self, epsilon: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import astuple, dataclass
 
-from ldprl.errors import InputError, one_of, probability, real, whole_number
+from ldprl.errors import above, one_of, probability, whole_number
 from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.mechanisms.mechanism import Constants
 from ldprl.shape import Shape
@@ -111,8 +111,7 @@ def regret_upper_bound(
     """
     episodes = whole_number("episodes", episodes, 1)
     failure = probability("failure", failure, zero=False)
-    if real("alpha", alpha, "a finite number > 1") <= 1:
-        raise InputError("alpha", alpha, "a finite number > 1")
+    alpha = above("alpha", alpha, 1)
     sound = one_of("constants", constants, ("sound", "paper")) == "sound"
     states, actions, horizon = shape.states, shape.actions, shape.horizon
     steps = episodes * horizon

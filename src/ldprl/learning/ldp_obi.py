@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ldprl.errors import InputError, probability, real
+from ldprl.errors import above, probability
 from ldprl.learning.learner import OptimisticLearner
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.statistics import Statistics
@@ -49,9 +49,7 @@ class LDPOBI(OptimisticLearner):
     ) -> None:
         self.mechanism = mechanism
         self.failure = probability("failure_probability", failure_probability, zero=False)
-        self.alpha = real("alpha", alpha, "a finite number > 1")
-        if self.alpha <= 1:
-            raise InputError("alpha", alpha, "a finite number > 1")
+        self.alpha = above("alpha", alpha, 1)
 
     def _optimist(self, statistics: Statistics) -> Any:
         from ldprl.kernels.arrays import sizes_of

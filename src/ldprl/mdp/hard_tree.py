@@ -115,8 +115,8 @@ def hard_tree(
     epsilon = positive("epsilon", epsilon)
     levels = tree_levels(states - 2, actions)
     depth, leaves = len(levels), levels[-1]
-    leaf = _index("leaf", leaf, leaves)
-    action = _index("action", action, actions)
+    leaf = whole_number("leaf", leaf, 0, leaves - 1)
+    action = whole_number("action", action, 0, actions - 1)
     if horizon <= depth:
         expected = f"more than {depth} steps, as it takes {depth} to pass the tree"
         raise InputError("horizon", horizon, expected)
@@ -196,10 +196,3 @@ def long_enough(states: int, actions: int, horizon: int) -> bool:
     """Return whether H ≥ 2 log_A(S−2) + 2, in whole numbers: A^(H−2) ≥ (S−2)²."""
     enough = 2 * states.bit_length()  # as 2^enough > S², larger powers need not be computed
     return horizon >= 2 and actions ** min(horizon - 2, enough) >= (states - 2) ** 2
-
-
-def _index(field: str, value: int, size: int) -> int:
-    index = whole_number(field, value, 0)
-    if index >= size:
-        raise InputError(field, value, f"a whole number from 0 to {size - 1}")
-    return index

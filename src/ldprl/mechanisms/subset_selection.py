@@ -89,10 +89,8 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
             raise InputError("epsilon", epsilon, f"ε ≥ {_LEAST_EPSILON:g} for subset selection")
         self._exact = Fraction(repr(self.epsilon))
         most = min(shape.horizon, math.floor(self.epsilon / _LEAST_EPSILON))
-        if answers != "auto" and whole_number("answers", answers, 1) > most:
-            raise InputError(
-                "answers", answers, f"a whole number from 1 to {most}, one for each step"
-            )
+        if answers != "auto":
+            whole_number("answers", answers, 1, most)
         self.layout, self.answers = self._best_way(
             LAYOUTS if layout == "auto" else (layout,),
             range(1, most + 1) if answers == "auto" else (answers,),
