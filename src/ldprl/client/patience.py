@@ -25,17 +25,12 @@ class Patience:
 
     The n-th wait is uniform on [0, min(30 s, 0.2 s·2ⁿ)], so that clients that failed together do
     not come back together. A ``Retry-After`` is waited for first.
-
-    Attributes
-    ----------
-    seconds
-        After this time no further attempt begins.
-    wait
-        How to let time pass.
     """
 
     seconds: float
+    """After this time no further attempt begins."""
     wait: Callable[[float], object] = time.sleep
+    """How to let time pass."""
 
     def until_settled(self, attempt: Callable[[], Response]) -> Response:
         """Return the first response that is not "later"; raise UnavailableError when time is up."""

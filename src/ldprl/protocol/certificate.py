@@ -17,25 +17,17 @@ _MOST = 0.5
 
 @dataclass(frozen=True)
 class Certified:
-    """The table ``[certificate]``, as decimal strings.
-
-    Attributes
-    ----------
-    share
-        Which share of the users says what the policy was worth, instead of what the learner asks.
-    confidence
-        How likely the intervals are to hold, at all times at once.
-    most_lost
-        Which share of the incumbent's return users may lose by exploring; None without a limit.
-    alarm
-        How likely it may be that a change of the world is ever noticed where there is none; None
-        if changes are not looked for.
-    """
+    """The table ``[certificate]``, as decimal strings."""
 
     share: str
+    """Which share of the users says what the policy was worth, instead of what the learner asks."""
     confidence: str
+    """How likely the intervals are to hold, at all times at once."""
     most_lost: str | None = None
+    """Which share of the incumbent's return users may lose by exploring; None without a limit."""
     alarm: str | None = None
+    """How likely it may be that a change of the world is ever noticed where there is none; None if
+    changes are not looked for."""
 
     def check(self, mechanism: Mechanism, structure: Structure | None) -> None:
         """Refuse what cannot be certified."""

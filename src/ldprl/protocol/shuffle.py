@@ -17,22 +17,15 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Shuffled:
-    """A deployment behind a relay.
-
-    Attributes
-    ----------
-    crowd
-        The relay hands over no fewer reports than this.
-    central_epsilon, delta
-        What a report has in such a crowd, as decimal strings.
-    key
-        The service's public X25519 key in hex, which reports are sealed to.
-    """
+    """A deployment behind a relay."""
 
     crowd: int
+    """The relay hands over no fewer reports than this."""
     central_epsilon: str
     delta: str
+    """What a report has in such a crowd, as decimal strings."""
     key: str
+    """The service's public X25519 key in hex, which reports are sealed to."""
 
     def check(self, mechanism: Mechanism) -> None:
         """Refuse a promise that a crowd of this size does not keep with ``mechanism``."""

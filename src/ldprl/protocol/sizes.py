@@ -13,21 +13,14 @@ LARGEST_COUNT = 2**53
 
 @dataclass(frozen=True)
 class SizeBounds:
-    """The most that somebody is ready to build.
-
-    Attributes
-    ----------
-    each
-        States, actions and steps, each.
-    table
-        H·S, the cells of a policy.
-    counters
-        2SA + S²A, for each model that is learnt: a counting mechanism's report, and the sums.
-    """
+    """The most that somebody is ready to build."""
 
     each: int
+    """States, actions and steps, each."""
     table: int
+    """H·S, the cells of a policy."""
     counters: int
+    """2SA + S²A, for each model that is learnt: a counting mechanism's report, and the sums."""
 
 
 SERVICE_BOUNDS = SizeBounds(each=10_000, table=2_000_000, counters=200_000_000)

@@ -20,24 +20,16 @@ _HOUR = 3600
 
 @dataclass(frozen=True)
 class View:
-    """One state of the board. Never changed: replaced as a whole.
-
-    Attributes
-    ----------
-    current
-        The edition that users get.
-    open
-        The editions that may be reported under, by version.
-    first_open
-        Lower versions have expired.
-    state
-        How far the service had come.
-    """
+    """One state of the board. Never changed: replaced as a whole."""
 
     current: Edition
+    """The edition that users get."""
     open: dict[int, Edition]
+    """The editions that may be reported under, by version."""
     first_open: int
+    """Lower versions have expired."""
     state: ServiceState
+    """How far the service had come."""
 
 
 class Board(Loop):

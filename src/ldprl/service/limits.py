@@ -23,33 +23,22 @@ _NO_LIMIT = contextlib.nullcontext()
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds on requests.
-
-    Attributes
-    ----------
-    body_bytes
-        Largest body.
-    body_seconds
-        Longest time that a body may take to arrive.
-    held_bytes
-        Most bytes of bodies that are held at one time.
-    requests
-        Most requests that are worked on at one time.
-    rate
-        Requests a second from one address, over any two seconds; 0 for no limit.
-    per_address
-        Most connections, and most requests at one time, from one address; 0 for no limit.
-    connections
-        Most connections at one time.
-    """
+    """Bounds on requests."""
 
     body_bytes: int = 4 * 2**20
+    """Largest body."""
     body_seconds: float = 10.0
+    """Longest time that a body may take to arrive."""
     held_bytes: int = 64 * 2**20
+    """Most bytes of bodies that are held at one time."""
     requests: int = 2000
+    """Most requests that are worked on at one time."""
     rate: int = 1000
+    """Requests a second from one address, over any two seconds; 0 for no limit."""
     per_address: int = 200
+    """Most connections, and most requests at one time, from one address; 0 for no limit."""
     connections: int = 10_000
+    """Most connections at one time."""
 
 
 def address_key(address: str) -> str:

@@ -26,37 +26,23 @@ _PADDING = 64
 
 @dataclass(frozen=True, eq=False)
 class Edition:
-    """A version of the policy as the request path needs it, with its responses ready.
-
-    Attributes
-    ----------
-    version, users
-        Which plan it is, and how many reports there were when it was made.
-    plan
-        Its assignments.
-    alphabets
-        What a report under each assignment may hold.
-    bounds
-        Cumulated shares, in units of 2⁻⁶⁴.
-    tables
-        How many tables the law of each assignment has; 0 where there is none.
-    ready
-        Each assignment as a user receives it, in JSON, with the law if there is one; empty where
-        the law is longer than any table, as nobody receives it then.
-    whole
-        The public plan, in JSON.
-    deployment
-        What is served.
-    """
+    """A version of the policy as the request path needs it, with its responses ready."""
 
     version: int
     users: int
+    """How many reports there were when it was made."""
     plan: Plan
     alphabets: tuple[Alphabet, ...]
+    """What a report under each assignment may hold."""
     bounds: tuple[int, ...]
+    """Cumulated shares, in units of 2⁻⁶⁴."""
     tables: tuple[int, ...]
+    """How many tables the law of each assignment has; 0 where there is none."""
     ready: tuple[bytes, ...]
+    """Each assignment as a user receives it, in JSON, with the law if there is one; empty where the
+    law is longer than any table, as nobody receives it then."""
     whole: bytes
+    """The public plan, in JSON."""
     deployment: Deployment
 
     def drawn(self, report_id: str, secret: bytes) -> tuple[int, int | None]:

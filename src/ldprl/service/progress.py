@@ -28,27 +28,18 @@ _INADMISSIBLE = -1.0
 
 @dataclass(frozen=True)
 class Progress:
-    """What ``DRAWS`` models, drawn around the estimate, say of its best policy.
-
-    Attributes
-    ----------
-    best
-        The best policy of the estimated model.
-    sureness
-        In what share of the drawn models its action is best, or nearly; of shape (H, S).
-    visited
-        Expected share of its users in each state at each step, of shape (H, S).
-    values
-        Its total reward in each drawn model.
-    losses
-        How much more the best policy of that model would give.
-    """
+    """What ``DRAWS`` models, drawn around the estimate, say of its best policy."""
 
     best: Policy
+    """The best policy of the estimated model."""
     sureness: FloatArray
+    """In what share of the drawn models its action is best, or nearly; of shape (H, S)."""
     visited: FloatArray
+    """Expected share of its users in each state at each step, of shape (H, S)."""
     values: FloatArray
+    """Its total reward in each drawn model."""
     losses: FloatArray
+    """How much more the best policy of that model would give."""
 
     @property
     def settled(self) -> float:

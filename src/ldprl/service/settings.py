@@ -21,38 +21,26 @@ _LONGEST_FILE = 2**22
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """How to serve one deployment.
-
-    Attributes
-    ----------
-    deployment
-        What to serve.
-    database_url
-        ``sqlite:///PATH`` or ``postgresql://…``.
-    admin_token_hash
-        SHA-256, in hex, of the token that admin calls need; without one there are none.
-    limits
-        What clients may ask.
-    private_key, relay_token_hash
-        With a relay: the key that reports are sealed to, in hex, and SHA-256 of the relay's token.
-    queue
-        How many reports may wait for a commit.
-    forget_before
-        Plans are made from reports under plans that were made from this many users, or more.
-    proxies
-        Addresses and networks whose ``X-Forwarded-For`` names the user's address; nobody else's
-        does.
-    """
+    """How to serve one deployment."""
 
     deployment: Deployment
     database_url: str
+    """``sqlite:///PATH`` or ``postgresql://…``."""
     admin_token_hash: str | None = None
+    """SHA-256, in hex, of the token that admin calls need; without one there are none."""
     limits: Limits = field(default_factory=Limits)
+    """What clients may ask."""
     queue: int = 20_000
+    """How many reports may wait for a commit."""
     proxies: tuple[str, ...] = ()
+    """Addresses and networks whose ``X-Forwarded-For`` names the user's address; nobody else's
+    does."""
     forget_before: int = 0
+    """Plans are made from reports under plans that were made from this many users, or more."""
     private_key: str | None = field(default=None, repr=False)
+    """With a relay: the key that reports are sealed to, in hex."""
     relay_token_hash: str | None = None
+    """With a relay: SHA-256 of its token, in hex."""
 
 
 def read_deployment(path: Path | None) -> Deployment:

@@ -30,27 +30,18 @@ class Admitted(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredPlan:
-    """A plan as it is kept; it never changes.
-
-    Attributes
-    ----------
-    version
-        1, 2, …
-    users
-        How many reports there were when it was made.
-    sums_digest
-        SHA-256 over the sums that it was made from: the plan is a function of them.
-    published_hour
-        When it replaced the version before, in hours since 1970, rounded up.
-    assignments
-        The plan in JSON, see :mod:`ldprl.service.plans`.
-    """
+    """A plan as it is kept; it never changes."""
 
     version: int
+    """1, 2, …"""
     users: int
+    """How many reports there were when it was made."""
     sums_digest: str
+    """SHA-256 over the sums that it was made from: the plan is a function of them."""
     published_hour: int
+    """When it replaced the version before, in hours since 1970, rounded up."""
     assignments: str
+    """The plan in JSON, see :mod:`ldprl.service.plans`."""
 
 
 @dataclass(frozen=True)
@@ -65,31 +56,21 @@ class Sum:
 
 @dataclass(frozen=True)
 class ServiceState:
-    """How far the service has come.
-
-    Attributes
-    ----------
-    users
-        Reports counted.
-    version
-        The plan in force; 0 before the first.
-    outcomes
-        Reports not counted: ``duplicate``, or the cause of refusal.
-    paused
-        Whether the operator has paused the service.
-    plan_wanted
-        An operator asked that this version be replaced, however few reports there are.
-    forgotten
-        Ids of reports under versions up to this one are gone, and no report under them is counted
-        any more, whatever any clock says. It never decreases.
-    """
+    """How far the service has come."""
 
     users: int
+    """Reports counted."""
     version: int
+    """The plan in force; 0 before the first."""
     outcomes: dict[str, int]
+    """Reports not counted: ``duplicate``, or the cause of refusal."""
     paused: bool
+    """Whether the operator has paused the service."""
     plan_wanted: int
+    """An operator asked that this version be replaced, however few reports there are."""
     forgotten: int
+    """Ids of reports under versions up to this one are gone, and no report under them is counted
+    any more, whatever any clock says. It never decreases."""
 
 
 class Database(Protocol):
