@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ldprl import InputError, Ledger
-from ldprl.client import Client, RefusedError, UnavailableError, UnexpectedAnswerError
+from ldprl.client import Client, RefusedError, UnavailableError, UnexpectedResponseError
 from ldprl.client.connection import Response
 from ldprl.client.forgetful import ForgetfulLedgerForTests
 from ldprl.client.patience import Patience, _seconds
@@ -107,7 +107,7 @@ def test_an_answer_that_is_none_leaves_the_report_unsent(
     service: FakeService, make_client: MakeClient, reply: Any
 ) -> None:
     client = make_client()
-    with pytest.raises(UnexpectedAnswerError):
+    with pytest.raises(UnexpectedResponseError):
         after_the_policy(client, service, [reply])
     (outcome,) = client.resend()
     assert outcome.status == "counted"
@@ -136,7 +136,7 @@ def test_no_service_no_policy_and_nothing_lived(path: Path) -> None:
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"
         client = Client(url, digest=DEPLOYMENT.digest, ledger=path, patience=0.5)
         started = time.monotonic()
-        with pytest.raises(UnavailableError, match=r"no answer within 0\.5 s \(at last: Conn"):
+        with pytest.raises(UnavailableError, match=r"no response within 0\.5 s \(at last: Conn"):
             client.take_part(0, lambda *_: pytest.fail("nothing is lived"))
         assert time.monotonic() - started < 30
     assert not path.exists()

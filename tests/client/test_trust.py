@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ldprl import InputError, Shape, Trajectory
-from ldprl.client import Client, UnexpectedAnswerError
+from ldprl.client import Client, UnexpectedResponseError
 from ldprl.client.connection import normalized_url
 from ldprl.client.trust import trusted_digest
 from ldprl.protocol.deployment import Deployment, digest_of
@@ -114,7 +114,7 @@ def test_something_that_is_no_service(service: FakeService, make_client: MakeCli
     ]
     for page in pages:
         service.instead.append(page)
-        with pytest.raises(UnexpectedAnswerError):
+        with pytest.raises(UnexpectedResponseError):
             make_client().take_part(0, step)
 
 
@@ -194,7 +194,7 @@ def test_half_a_surrogate_pair_is_no_answer(
 ) -> None:
     body = f'{{"digest": "", "deployment": {{"name": "{text}"}}}}'.encode()
     service.instead.append((200, {}, body))
-    with pytest.raises(UnexpectedAnswerError):
+    with pytest.raises(UnexpectedResponseError):
         make_client().take_part(0, step)
 
 

@@ -13,6 +13,6 @@ from ldprl.client.errors import BusyError as BusyError
 from ldprl.client.errors import ClientError as ClientError
 from ldprl.client.errors import RefusedError as RefusedError
 from ldprl.client.errors import UnavailableError as UnavailableError
-from ldprl.client.errors import UnexpectedAnswerError as UnexpectedAnswerError
+from ldprl.client.errors import UnexpectedResponseError as UnexpectedResponseError
 from ldprl.client.outcome import Outcome as Outcome
 from ldprl.client.window import RollingBudget as RollingBudget

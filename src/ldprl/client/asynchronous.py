@@ -57,7 +57,7 @@ class AsyncClient:
         return await self._network.run(self.client.left)
 
     async def resend(self) -> list[Outcome]:
-        """Send the reports on file that have not been answered yet."""
+        """Send the reports on file that have had no response yet."""
         return await self._network.run(self.client.resend)
 
     async def close(self) -> None:

@@ -45,7 +45,7 @@ class Client:
     ledger
         The user's :class:`~ldprl.client.ledger.Ledger`, or where its file is to be.
     patience
-        Seconds for which a call goes on trying while the service does not answer.
+        Seconds for which a call goes on trying while the service does not respond.
     timeout
         Seconds that one attempt may wait for the network.
     source
@@ -88,7 +88,7 @@ class Client:
         """Trust the deployment that the service has now, and from then on no other.
 
         For apps that are not built for one deployment. What was found first is kept beside the
-        ledger, in a file of its name and ``.trusted``; whoever answers that first call is believed.
+        ledger, in a file of its name and ``.trusted``. Whoever responds first is trusted.
         """
         book = _opened(ledger)
         pin = book.path.with_name(book.path.name + ".trusted")
@@ -140,7 +140,7 @@ class Client:
             say that the user did something else, it returns None or raises StopEpisode.
         again
             Take part once more, if the ledger's budget allows. Without it, a user who has reported
-            is not asked again: the report on file is sent once more if it was not answered.
+            is not asked again: the report on file is sent once more if there was no response.
         send
             Whether to send now. False leaves the report to :meth:`resend`: where the hour at which
             an episode ends gives something away, send at an hour that does not.
@@ -190,7 +190,7 @@ class Client:
         return self.ledger.left(self.digest, self.deployment.built.guarantee)
 
     def resend(self) -> list[Outcome]:
-        """Send the reports on file that have not been answered yet, each under its old id."""
+        """Send the reports on file that have had no response yet, each under its old id."""
         with self._lock:
             return [
                 Outcome.of(self._settled(entry))
@@ -264,7 +264,7 @@ class Client:
         return replace(entry, content=self.ledger.complete(entry.report_id, make))
 
     def _settled(self, entry: Entry) -> Entry:
-        """Send the bytes on file until they are answered, unless they have been."""
+        """Send the bytes on file until there is a response, unless there was one."""
         if entry.verdict is not None or entry.content is None:
             return entry
         try:

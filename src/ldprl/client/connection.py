@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from ldprl.client.errors import UnexpectedAnswerError
+from ldprl.client.errors import UnexpectedResponseError
 from ldprl.errors import InputError
 
 LONGEST_BODY = 2**23
@@ -115,7 +115,7 @@ class Connection:
         while part := response.read1(2**16):
             content += part
             if len(content) > LONGEST_BODY:
-                raise UnexpectedAnswerError(f"a response of more than {LONGEST_BODY} bytes")
+                raise UnexpectedResponseError(f"a response of more than {LONGEST_BODY} bytes")
             if time.monotonic() > deadline:
                 raise TimeoutError("the response came too slowly")
         if response.length:

@@ -30,8 +30,8 @@ class UnavailableError(ClientError):
     """The service could not be reached, or asked to come back later than there was time for."""
 
 
-class UnexpectedAnswerError(ClientError):
-    """Something answered that does not speak the protocol, such as a proxy's own page."""
+class UnexpectedResponseError(ClientError):
+    """The response does not follow the protocol: it is a proxy's page, for example."""
 
 
 class BusyError(ClientError):

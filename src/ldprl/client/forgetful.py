@@ -28,7 +28,7 @@ class ForgetfulLedgerForTests:
         return make_report()
 
     def settle(self, report_id: str, verdict: str) -> None:
-        """Forget the answer."""
+        """Forget the verdict."""
 
     def entries(self) -> list[Entry]:
         """Return no reports."""

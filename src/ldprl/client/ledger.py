@@ -7,7 +7,7 @@ its (ε, δ) is spent, and then its bytes. Each line is on disk before the next 
 
 Time may pass after the first line, in which the user lives through an episode: the report's id is
 known by then, and a service that asks a question picks it by that id. A third line may follow, that
-the service has answered; it costs nothing, and without it the bytes go out once more.
+the service has responded; it costs nothing, and without it the bytes go out once more.
 
 Whatever moment the process or the machine dies at, nothing is counted too low:
 

@@ -22,7 +22,7 @@ class Outcome:
     status
         ``"counted"``; ``"duplicate"``: it had been counted before; ``"accepted"``: a relay holds it
         until there is a crowd; ``"refused"``: it never will be counted;
-        ``"unsent"``: nobody has answered, and :meth:`~ldprl.client.Client.resend` tries again.
+        ``"unsent"``: there was no response, and :meth:`~ldprl.client.Client.resend` tries again.
     report
         The bytes that left this device, or will: all that the service learns.
     issued
@@ -40,7 +40,7 @@ class Outcome:
 
     @classmethod
     def of(cls, entry: Entry, issued: Issued | None = None) -> Outcome:
-        """Read the ledger's note of an answer: ``counted``, ``duplicate``, ``refused: …: …``."""
+        """Read the ledger's note of a response: ``counted``, ``duplicate``, ``refused: …: …``."""
         assert entry.content is not None
         status, cause, detail = (*(entry.verdict or "unsent").split(": ", 2), "", "")[:3]
         return cls(entry.report_id, cast(Status, status), entry.content, issued, cause, detail)

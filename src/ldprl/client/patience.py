@@ -15,7 +15,7 @@ from ldprl.client.errors import UnavailableError
 
 _FIRST_WAIT = 0.2
 _LONGEST_WAIT = 30.0
-# Too early to answer, too many requests; and whatever the server itself calls its own fault.
+# Timeout, too early, too many requests. Every status from 500 on is the server's fault.
 _COME_BACK = (408, 425, 429)
 
 
@@ -47,7 +47,7 @@ class Patience:
                 asked, why = _seconds(response.retry_after), f"status {response.status}"
             pause = asked + random.uniform(0, longest)
             if time.monotonic() + pause > deadline:
-                raise UnavailableError(f"no answer within {self.seconds:g} s (at last: {why})")
+                raise UnavailableError(f"no response within {self.seconds:g} s (at last: {why})")
             self.wait(pause)
             longest = min(2 * longest, _LONGEST_WAIT)
 

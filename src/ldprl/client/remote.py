@@ -1,4 +1,4 @@
-"""The three calls that a client makes to a service, each tried until it is answered."""
+"""The three calls that a client makes to a service, each tried until there is a response."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ldprl.client.connection import Connection
-from ldprl.client.errors import UnexpectedAnswerError
+from ldprl.client.errors import UnexpectedResponseError
 from ldprl.client.patience import Patience
 
 _LONGEST_NOTE = 300
@@ -49,10 +49,10 @@ class RemoteService:
             return str(status)
         if 400 <= response.status < 500 and isinstance(cause, str) and cause:
             return f"refused: {cause}: {said.get('detail', '')}"[:_LONGEST_NOTE]
-        raise UnexpectedAnswerError(f"POST /v1/reports: status {response.status}")
+        raise UnexpectedResponseError(f"POST /v1/reports: status {response.status}")
 
     def _get(self, path: str) -> dict[str, Any]:
         response = self.patience.until_settled(lambda: self.connection.request("GET", path))
         if response.status != 200 or not isinstance(response.document, dict):
-            raise UnexpectedAnswerError(f"GET {path.partition('?')[0]}: status {response.status}")
+            raise UnexpectedResponseError(f"GET {path.partition('?')[0]}: status {response.status}")
         return response.document

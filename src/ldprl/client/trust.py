@@ -49,5 +49,5 @@ def _read(path: Path) -> dict[str, str]:
     except (ValueError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
-        # To start anew would trust whoever answers now.
+        # To start anew would trust whoever responds now.
         raise InputError("ledger", str(path), "trusted deployments, in JSON") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ldprl.errors import InputError, decimal_text
+from ldprl.errors import InputError, decimal_text, probability
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.structure import Structure
 
@@ -33,17 +33,14 @@ class Certified:
         """Refuse what cannot be certified."""
         if not 0 < float(self.share) <= _MOST:
             raise InputError("certificate.share", self.share, f"a number above 0, at most {_MOST}")
-        if not 0 < float(self.confidence) < 1:
-            raise InputError("certificate.confidence", self.confidence, "a number in (0, 1)")
+        probability("certificate.confidence", float(self.confidence), zero=False)
         if self.most_lost is not None:
-            if not 0 < float(self.most_lost) <= 1:
-                expected = "a number above 0, at most 1"
-                raise InputError("certificate.most_lost", self.most_lost, expected)
+            probability("certificate.most_lost", float(self.most_lost), zero=False, one=True)
             if structure is None or structure.incumbent is None:
                 expected = "an incumbent in [structure] that it is a share of"
                 raise InputError("certificate.most_lost", self.most_lost, expected)
-        if self.alarm is not None and not 0 < float(self.alarm) < 1:
-            raise InputError("certificate.alarm", self.alarm, "a number in (0, 1)")
+        if self.alarm is not None:
+            probability("certificate.alarm", float(self.alarm), zero=False)
         if mechanism.answers > 1:
             raise InputError("answers", mechanism.answers, "1, with [certificate]")
 

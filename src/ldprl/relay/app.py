@@ -118,7 +118,7 @@ class RelayApp:
         with self._gate.work():
             (verdict,) = await self._committer.submit(cast(Any, (held,)))
         self._metrics.reports[verdict] += 1
-        # The same answer for both: a retry learns nothing from it.
+        # The same response for both: a retry learns nothing from it.
         return json_response(b'{"status":"accepted"}')
 
     def _admit(self, body: bytes | bytearray) -> Held:

@@ -77,7 +77,7 @@ class App:
             return problem(405, "method-not-allowed", "POST reports here", {"allow": "POST"})
 
     async def _routed(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Starlette raises what it has answered once more, for a server to log.
+        # Starlette raises an error again after it has responded, for a server to log.
         with contextlib.suppress(Exception):
             await self._inner(scope, receive, send)
 

@@ -36,7 +36,7 @@ class RejectionError(Exception):
 
 
 class DelayedError(Exception):
-    """A request that the service cannot answer now; the same request may succeed later."""
+    """A request that the service cannot serve now; the same request may succeed later."""
 
     def __init__(self, cause: str, detail: str, retry_after: int | None = None) -> None:
         self.cause = cause

@@ -1,4 +1,4 @@
-"""Group commit: waiting reports are written in one transaction, and answered after it."""
+"""Group commit: waiting reports are written in one transaction; responses are sent after it."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _split(queue: list[_Waiting]) -> tuple[list[_Waiting], list[_Waiting]]:
 
 
 def _settle(taken: list[_Waiting], result: list[Verdict] | Exception) -> None:
-    """Answer the requests of one commit; clients that disconnected are skipped."""
+    """Settle the requests of one commit; clients that disconnected are skipped."""
     start = 0
     for one in taken:
         end = start + len(one.reports)

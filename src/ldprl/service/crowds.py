@@ -1,4 +1,4 @@
-"""From a relay's batch of sealed reports to counted ones: all at once, and answered in numbers.
+"""From a relay's batch of sealed reports to counted ones: all at once, in one transaction.
 
 A batch is one line of JSON, ``{"version": …, "count": …, "size": …}``, and then ``count`` sealed
 reports of ``size`` bytes each.

@@ -43,7 +43,7 @@ def dashboard_data(
     paused: bool,
     first: tuple[Statistics, Answered] | None = None,
 ) -> dict[str, Any]:
-    """Return what ``GET /v1/dashboard`` answers, as JSON.
+    """Return the response of ``GET /v1/dashboard``, as JSON.
 
     Estimates, their errors and the models drawn around them are those of
     :meth:`~ldprl.learning.ldp_ts.LDPTS.belief`, whoever plans: it knows the law of the noise.

@@ -103,7 +103,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._deadline = min(self._deadline, self.loop.time() + HEADER_SECONDS)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; trailers would change a request that is being answered already."""
+        """Take a header; trailers would change a request that is already being served."""
         if self._in_body or len(self.headers) >= _MOST_HEADERS:
             raise ValueError("trailers, or too many headers")
         HttpToolsProtocol.on_header(self, name, value)

@@ -59,7 +59,7 @@ Unreadable = tuple[str | None, RejectionError]
 
 
 class Intake:
-    """Checks reports one by one, hands the good ones to the committer, and answers."""
+    """Checks reports one by one, hands the good ones to the committer, and responds."""
 
     def __init__(
         self,

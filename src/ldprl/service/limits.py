@@ -149,7 +149,7 @@ class Gate:
         self._bytes -= held
 
     def _check_patience(self, size: int) -> None:
-        """Hear out a body that is too large, as a client reads no answer before it has sent all."""
+        """Read a body that is too large, as a client reads no response before it has sent all."""
         if size > _PATIENCE * self.limits.body_bytes:
             raise self._too_large()
 

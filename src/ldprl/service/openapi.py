@@ -9,7 +9,7 @@ from ldprl.service.causes import DELAYS, REFUSALS
 from ldprl.service.schemas import COUNT, HEX_32, SCHEMAS, VERSION, Schema, list_of, record, ref
 
 
-def _answer(text: str, schema: Schema | None = None, kind: str = "application/json") -> Schema:
+def _response(text: str, schema: Schema | None = None, kind: str = "application/json") -> Schema:
     return {"description": text} | ({"content": {kind: {"schema": schema}}} if schema else {})
 
 
@@ -22,22 +22,22 @@ def _problems(*statuses: int) -> dict[str, Schema]:
         for status in statuses
     }
     return {
-        str(status): _answer(", ".join(named[status]) or "See the cause.", ref("Problem"))
+        str(status): _response(", ".join(named[status]) or "See the cause.", ref("Problem"))
         | ({"headers": {"Retry-After": later}} if status in delays else {})
         for status in statuses
     }
 
 
-def _call(name: str, text: str, answers: dict[str, Schema], **more: Any) -> Schema:
+def _call(name: str, text: str, responses: dict[str, Schema], **more: Any) -> Schema:
     # Any call may be asked to be repeated later.
     return {"operationId": name, "summary": text, **more} | {
-        "responses": answers | _problems(429, 503)
+        "responses": responses | _problems(429, 503)
     }
 
 
 def _get(name: str, text: str, schema: Schema, *problems: int, **more: Any) -> Schema:
-    answers = {"200": _answer("As asked.", schema)} | _problems(*problems)
-    return {"get": _call(name, text, answers, **more)}
+    responses = {"200": _response("As asked.", schema)} | _problems(*problems)
+    return {"get": _call(name, text, responses, **more)}
 
 
 def _parameter(name: str, place: str, schema: Schema, text: str) -> Schema:
@@ -81,15 +81,15 @@ def _paths() -> dict[str, Schema]:
     )
     reports = _call(
         "report",
-        "Have one report, or up to 1000, counted; answered after the commit.",
-        {"200": _answer("What became of it.", {"anyOf": [ref("Counted"), ref("Results")]})}
+        "Have one report, or up to 1000, counted; the response comes after the commit.",
+        {"200": _response("What became of it.", {"anyOf": [ref("Counted"), ref("Results")]})}
         | _problems(400, 410, 413, 422, 507),
         requestBody=_body(_REPORTS),
     )
     crowds = _call(
         "crowd",
-        "Have a relay's batch counted, all at once; answered in numbers only.",
-        {"200": _answer("What became of its reports.", ref("HandedOver"))}
+        "Have a relay's batch counted, all at once; the response has numbers only.",
+        {"200": _response("What became of its reports.", ref("HandedOver"))}
         | _problems(400, 401, 404, 413, 422, 507),
         requestBody=_BATCH,
         **_RELAY,
@@ -97,14 +97,14 @@ def _paths() -> dict[str, Schema]:
     pause = _call(
         "pause",
         "Pause the service, or resume it.",
-        {"200": _answer("Done.", ref("Pause"))} | _problems(400, 401, 403, 413, 507),
+        {"200": _response("Done.", ref("Pause"))} | _problems(400, 401, 403, 413, 507),
         requestBody=_body(ref("Pause")),
         **_ADMIN,
     )
     publish = _call(
         "publish",
         "Have the next version made now.",
-        {"200": _answer("Done.", ref("Published"))} | _problems(401, 403, 507),
+        {"200": _response("Done.", ref("Published"))} | _problems(401, 403, 507),
         **_ADMIN,
     )
     return {
@@ -118,7 +118,7 @@ def _paths() -> dict[str, Schema]:
         "/v1/status": _get("status", "How far the service has come.", ref("Status")),
         "/v1/certificate": _get(
             "certificate",
-            "What policies are worth, from their users' answers alone.",
+            "What policies are worth, from their users' responses alone.",
             ref("Certificate"),
             404,
         ),

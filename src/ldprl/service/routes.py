@@ -131,7 +131,7 @@ class Routes:
 
 
 def _tagged(request: Request, content: Any, tag: str) -> Response:
-    """Answer with an ETag, and with 304 where the client holds the same."""
+    """Respond with an ETag, and with 304 where the client holds the same."""
     headers = {"etag": f'"{tag}"'}
     if headers["etag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=HEADERS | headers)

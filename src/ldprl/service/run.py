@@ -41,7 +41,7 @@ def serve(
     access_log: bool = False,
     log_format: str = "text",
 ) -> None:
-    """Serve until SIGTERM or SIGINT; requests that were accepted are answered first.
+    """Serve until SIGTERM or SIGINT; requests that were accepted get their responses first.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class Service:
         self.planner.start()
 
     def stop(self) -> None:
-        """Commit and answer the waiting reports, then close the database."""
+        """Commit the waiting reports and respond, then close the database."""
         self.planner.stop()
         self.board.stop()
         self.committer.close()
