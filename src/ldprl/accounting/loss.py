@@ -178,10 +178,8 @@ def bits_delta(bit_epsilon: float, bits: int, epsilon: float) -> float:
     return delta
 
 
-def least_noise(
-    delta_of: Callable[[float], float], delta: float, start: float, tolerance: float = 2.5e-4
-) -> float:
-    """Return the least noise scale with ``delta_of(scale) <= delta``, up to a relative tolerance.
+def least_noise(delta_of: Callable[[float], float], delta: float, start: float) -> float:
+    """Return the least noise scale with ``delta_of(scale) <= delta``, at most 0.025% above it.
 
     Assumes that more noise never raises δ; the result itself always satisfies the inequality.
     """
@@ -191,4 +189,4 @@ def least_noise(
     low = high / 1.5
     while delta_of(low) <= delta:
         low, high = low / 1.5, low
-    return bisect(lambda scale: delta_of(scale) <= delta, low, high, relative=tolerance)[1]
+    return bisect(lambda scale: delta_of(scale) <= delta, low, high, relative=2.5e-4)[1]

@@ -9,8 +9,8 @@ from ldprl.service.causes import DELAYS, REFUSALS
 from ldprl.service.schemas import COUNT, HEX_32, SCHEMAS, VERSION, Schema, list_of, record, ref
 
 
-def _response(text: str, schema: Schema | None = None, kind: str = "application/json") -> Schema:
-    return {"description": text} | ({"content": {kind: {"schema": schema}}} if schema else {})
+def _response(text: str, schema: Schema) -> Schema:
+    return {"description": text, "content": {"application/json": {"schema": schema}}}
 
 
 def _problems(*statuses: int) -> dict[str, Schema]:

@@ -37,7 +37,7 @@ class Service:
         self.planner = Planner(
             self.database, self.deployment, self.decoder, self.board, self.metrics, clock
         )
-        self.committer = Committer(self.database, self.metrics, settings.queue)
+        self.committer = Committer(self.database, self.metrics)
         self.intake = Intake(
             self.deployment, self.database.secret, self.board, self.committer, self.metrics
         )

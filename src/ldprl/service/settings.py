@@ -30,8 +30,6 @@ class ServiceSettings:
     """SHA-256, in hex, of the token that admin calls need; without one there are none."""
     limits: Limits = field(default_factory=Limits)
     """What clients may ask."""
-    queue: int = 20_000
-    """How many reports may wait for a commit."""
     proxies: tuple[str, ...] = ()
     """Addresses and networks whose ``X-Forwarded-For`` names the user's address; nobody else's
     does."""
