@@ -1,7 +1,6 @@
-"""How options are declared, and those that several commands take.
+"""How options are declared, and those that several commands take."""
 
-Annotations here are no strings: typer would evaluate those of every option at every start.
-"""
+from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,10 +38,11 @@ def real(metavar: str, meaning: str, check: Callable[[str, float], float] | None
 
 
 def _read(metavar: str, meaning: str, convert: Callable[[str, str], float]) -> Any:
-    # By a callback and not by a type: errors name the option's field.
-    def read(parameter: typer.CallbackParam, given: str | None) -> float | None:
-        return None if given is None else convert(parameter.name or "", given)
-
+    # By a callback and not by a type, so that errors name the option. Without annotations, which
+    # typer would evaluate for every option at every start.
+    read: Callable[[Any, Any, str | None], float | None] = lambda _, option, given: (  # noqa: E731
+        None if given is None else convert(option.name, given)
+    )
     return text(metavar, meaning, parser=str, callback=read)
 
 
