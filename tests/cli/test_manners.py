@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -9,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -94,28 +96,31 @@ def test_a_missing_package_is_named_with_its_extra(
 def in_terminal(line: str, **environment: str) -> tuple[str, str]:
     """Run with stdout as asked and a terminal for stderr; return what each was told."""
     terminal, theirs = pty.openpty()
-    try:
-        done = subprocess.run(
-            [*LDPRL, *line.split()],
-            env=PLAIN | environment,
-            stdout=subprocess.PIPE if environment.get("PIPED") else theirs,
-            stderr=theirs,
-            check=False,
-            timeout=120,
-        )
-        os.close(theirs)
-        seen = b""
-        while True:
-            try:
-                more = os.read(terminal, 65536)
-            except OSError:  # how Linux says that nobody writes to a terminal any more
-                break
-            if not more:
-                break
+    # Read while it runs: a terminal that nobody reads takes a few thousand bytes, and no more.
+    with ThreadPoolExecutor(1) as reader:
+        seen = reader.submit(read_all, terminal)
+        try:
+            done = subprocess.run(
+                [*LDPRL, *line.split()],
+                env=PLAIN | environment,
+                stdout=subprocess.PIPE if environment.get("PIPED") else theirs,
+                stderr=theirs,
+                check=False,
+                timeout=600,
+            )
+        finally:
+            os.close(theirs)
+    os.close(terminal)
+    return (done.stdout or b"").decode(), seen.result().decode()
+
+
+def read_all(terminal: int) -> bytes:
+    """Return everything that is written to a terminal until nobody has it open for writing."""
+    seen = b""
+    with contextlib.suppress(OSError):  # how Linux says that nobody writes to it any more
+        while more := os.read(terminal, 65536):
             seen += more
-    finally:
-        os.close(terminal)
-    return (done.stdout or b"").decode(), seen.decode()
+    return seen
 
 
 def test_colours_are_for_terminals() -> None:
