@@ -91,7 +91,7 @@ class AsyncEpisode:
         return await self._disk.run(functools.partial(self.episode.action, state))
 
     async def record(self, reward: float, next_state: int | None = None) -> None:
-        """Note what came of the last action; see :meth:`ldprl.client.Episode.record`."""
+        """Record the outcome of the last action; see :meth:`ldprl.client.Episode.record`."""
         await self._disk.run(functools.partial(self.episode.record, reward, next_state))
 
     async def report(self, *, send: bool = True) -> Outcome:

@@ -1,4 +1,4 @@
-"""The ledger's lines: how they are written, and what they come to."""
+"""The ledger's lines: how they are written, and the reports that they describe."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Entry:
 
     @property
     def unfinished(self) -> bool:
-        """Whether it is paid for and surely never handed out."""
+        """Whether it is paid for and was certainly never handed out."""
         return self.content is None and not self.lost
 
     def line(self, moment: Moment) -> bytes:
-        """Return the line that says of this entry what is new."""
+        """Return the line that records the latest change of this entry."""
         fields: dict[str, object] = {
             "id": self.report_id,
             "deployment": self.deployment,
@@ -52,7 +52,7 @@ class Entry:
 
 @dataclass
 class Entries:
-    """What a ledger's lines come to: its reports, and when its lines were written."""
+    """The reports that a ledger's lines describe, and when the lines were written."""
 
     by_id: dict[str, Entry] = field(default_factory=dict)
     moments: list[Moment] = field(default_factory=list)

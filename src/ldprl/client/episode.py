@@ -102,7 +102,7 @@ class Episode:
             return int(self.issued.assignment.policy[self.step, here])
 
     def record(self, reward: float, next_state: int | None = None) -> None:
-        """Note what came of the last action: the reward in [0, 1] and the next state.
+        """Record the outcome of the last action: the reward in [0, 1] and the next state.
 
         The next state of the last step is not looked at.
         """

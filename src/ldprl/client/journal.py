@@ -1,4 +1,4 @@
-"""What an episode has come to so far, on disk, so that an app that dies can go on with it.
+"""An episode so far, on disk, so that an app that dies can continue it.
 
 It holds states and rewards in the clear. So it is a separate file, beside the ledger and readable
 by its owner alone, and it is emptied as soon as the report is written down.
@@ -20,7 +20,7 @@ Line = dict[str, Any]
 
 
 class Journal:
-    """The lines of one episode, which one process has for itself while it is open.
+    """The lines of one episode; one process at a time has it open.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Journal:
 
 
 def _parsed(content: bytes) -> list[Line]:
-    """Return the lines, none of them if one cannot be read: half an episode is of no use."""
+    """Return the lines, or none if one of them cannot be read: half an episode is useless."""
     with contextlib.suppress(ValueError):
         lines = [json.loads(line) for line in content.splitlines()]
         if all(isinstance(line, dict) for line in lines):

@@ -118,7 +118,7 @@ class Ledger:
             return self._made(file, self._known(file, report_id), make_report)
 
     def settle(self, report_id: str, verdict: str) -> None:
-        """Note what the service said to a report, so that it need not be sent again."""
+        """Record the service's verdict on a report, so that it is not sent again."""
         with self._opened() as file:
             _append(file, replace(self._known(file, report_id), verdict=verdict), self._clock())
 
@@ -185,7 +185,7 @@ class Ledger:
 
     @contextmanager
     def _opened(self) -> Iterator[IO[bytes]]:
-        """Open the file, made if need be, while no other process has it."""
+        """Open the file, created if it does not exist, while no other process has it."""
         try:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         except (FileNotFoundError, IsADirectoryError):

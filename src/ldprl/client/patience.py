@@ -53,7 +53,7 @@ class Patience:
 
 
 def _seconds(retry_after: str | None) -> float:
-    """Read Retry-After: seconds, or a date; what is neither asks for nothing."""
+    """Read Retry-After: seconds or a date; anything else means no wait."""
     if retry_after is None:
         return 0.0
     if retry_after.isascii() and retry_after.isdigit():

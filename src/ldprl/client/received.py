@@ -17,7 +17,7 @@ from ldprl.protocol.sealing import seal
 
 @dataclass(frozen=True)
 class Received:
-    """What to do, and how long the report is to be where a relay mixes it (0 without a relay)."""
+    """The policy to follow, and the length of a report that a relay mixes (0 without a relay)."""
 
     issued: Issued
     report_bytes: int = 0

@@ -103,7 +103,7 @@ def age(line: int, moments: Sequence[Moment], now: Moment) -> float:
 
 
 def _passed(before: Moment, after: Moment) -> float:
-    """Return what passed between two moments that follow each other, or a little less."""
+    """Return a lower bound on the seconds between two successive moments."""
     by_wall = max(0.0, after.wall - before.wall)
     if not before.start or before.start != after.start:
         return by_wall

@@ -1,4 +1,4 @@
-"""A running service's frozen parameters, and the digest by which a client knows them again."""
+"""A running service's frozen parameters, and the digest that identifies them."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._deadline = self._request_deadline
 
     def _sweep(self) -> None:
-        """Hang up on connections whose time is over, unsent bytes or not, and come back."""
+        """Abort connections whose deadline has passed, even with unsent bytes, and repeat."""
         now = self.loop.time()
         for one in list(self.connections):
             if isinstance(one, BoundedProtocol) and now > one._deadline:

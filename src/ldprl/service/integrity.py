@@ -1,4 +1,4 @@
-"""A database that lost a part of itself is refused at the start, not served from."""
+"""A database that lost a part of itself is refused when the service starts."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def _message(record: logging.LogRecord) -> str:
-    """Return the message; of another library's, the first line of its template."""
+    """Return the message; for other libraries, the first line of its template."""
     if record.name.startswith(_OWN):
         return record.getMessage()
     return str(record.msg).partition("\n")[0]

@@ -1,4 +1,4 @@
-"""Plans again when the epoch rule says so, away from the requests."""
+"""Makes a new plan when the epoch rule says so, in a thread of the server."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def serve(
 def _work(
     settings: ServiceSettings, listening: socket.socket, access_log: bool, log_format: str
 ) -> None:
-    """Be one of several processes."""
+    """Run one of several server processes."""
     configure_logs(log_format)
     _run(_open(settings), listening, access_log)
 

@@ -45,7 +45,7 @@ class Service:
         self.crowds = self._crowds()
 
     def _crowds(self) -> Crowds | None:
-        """Return what takes a relay's batches, if the deployment has a relay."""
+        """Return the receiver of a relay's batches, if the deployment has a relay."""
         settings, shuffle = self.settings, self.deployment.shuffle
         if shuffle is None:
             return None

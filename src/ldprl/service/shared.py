@@ -27,7 +27,7 @@ class Shared:
         return await asyncio.shield(self._task)
 
     def latest(self, seconds: float) -> Any:
-        """Return the last result at once, None at first; an older one is made anew meanwhile."""
+        """Return the last result at once, None at first; renew an older one in the background."""
         if self._task is None and time.monotonic() - self._made >= seconds:
             self._task = asyncio.create_task(self._run())
             # Nobody waits for this one; callers of get() receive the exception themselves.

@@ -33,7 +33,7 @@ Counts = tuple[tuple[int, int, int], ...]
 
 @dataclass(frozen=True)
 class Decoded:
-    """What the sums of a block come to: their statistics, and a digest of them."""
+    """The statistics of a block of sums, and a digest of these sums."""
 
     counts: Counts
     statistics: Statistics
@@ -114,7 +114,7 @@ class Decoder:
         return [one for one in sums if one.version > left[-1]] if left else sums
 
     def read(self, sums: Sequence[Sum]) -> tuple[Statistics, str]:
-        """Return the statistics of what is remembered, and a SHA-256 to know its sums again."""
+        """Return the statistics of what is remembered, and a SHA-256 of its sums."""
         total, digest = self._mechanism.no_statistics(), hashlib.sha256()
         for decoded in self._blocks(self.remembered(sums)).values():
             total = total + decoded.statistics
@@ -122,7 +122,7 @@ class Decoder:
         return total, digest.hexdigest()
 
     def change(self, sums: Sequence[Sum]) -> dict[str, Any] | None:
-        """Return since about which user the model is another one, and what is different."""
+        """Return from about which user on the model differs, and in what."""
         sums = self.remembered(sums)
         blocks = {block: one.statistics for block, one in self._blocks(sums).items()}
         if any(one.effects is not None for one in blocks.values()):
@@ -134,7 +134,7 @@ class Decoder:
         return {"since": self._plans[max(found.block * _BLOCK, 1)][0], "told": found.differences}
 
     def _blocks(self, sums: Sequence[Sum]) -> dict[int, Decoded]:
-        """Return what each block of versions comes to; forget blocks before the first."""
+        """Return the statistics of each block of versions; forget blocks before the first."""
         found: dict[int, Decoded] = {}
         with self._lock:
             if sums:
@@ -148,7 +148,7 @@ class Decoder:
         return found
 
     def _decode(self, answered: Sequence[Sum], known: Decoded | None) -> Decoded:
-        """Return what the sums come to: what is ``known``, if it is of the same reports."""
+        """Return the statistics of sums: ``known`` itself, if it has the same reports."""
         # Every report adds to the users of its sum: as many users, the same tally.
         counts = tuple((one.version, one.assignment, one.users) for one in answered)
         if known is not None and known.counts == counts:
