@@ -66,7 +66,7 @@ class Spent:
 
 
 def spent_together(costs: Sequence[Budget], delta: Number | None = None) -> Spent:
-    """Return what reports of these costs come to at ``delta``, by default at the sum of theirs.
+    """Return what reports of these costs cost together at ``delta``, by default the sum of theirs.
 
     Unequal costs are added up, since they may have been chosen one after the other; of equal ones
     the number is taken as fixed in advance.

@@ -88,7 +88,7 @@ class PrivacyProfile:
 
     @cached_property
     def upper(self) -> list[LossDistribution]:
-        """Losses of one user against the other, in either order unless that is all the same."""
+        """Losses of one user against the other, in both orders unless they are equal."""
         return [compose(pairs, points=_POINTS) for pairs in self.orders]
 
     @cached_property

@@ -278,7 +278,7 @@ def _spent(mechanism: Mechanism, reports: int) -> Spent:
 
 
 def _returning(spent: Spent) -> str:
-    """Say what this many reports cost; the closer reckoning only where it makes a difference."""
+    """Say what this many reports cost; composed losses only where they make a difference."""
     basic, delta = float(spent.basic_epsilon), float(spent.basic_delta)
     closer = spent.epsilon < 0.99 * basic or delta >= 1
     ways = [(basic, delta)] if delta < 1 else []

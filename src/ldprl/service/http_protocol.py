@@ -55,7 +55,7 @@ class BoundedProtocol(HttpToolsProtocol):
         return type("ServerProtocol", (cls,), own)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Expect a request soon, or turn the connection away."""
+        """Set the deadline for the first request, or close the connection if there are too many."""
         super().connection_made(transport)
         self._deadline = self.loop.time() + HEADER_SECONDS
         if self.loop not in self.sweeping:
@@ -97,7 +97,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.send_400_response("Too many bytes of headers.")
 
     def on_message_begin(self) -> None:
-        """Expect the rest of a request's headers soon."""
+        """Set the deadline for the rest of a request's headers."""
         super().on_message_begin()
         self._in_body = False
         self._deadline = min(self._deadline, self.loop.time() + HEADER_SECONDS)
@@ -109,7 +109,7 @@ class BoundedProtocol(HttpToolsProtocol):
         HttpToolsProtocol.on_header(self, name, value)
 
     def on_headers_complete(self) -> None:
-        """Give body, work and response their own time."""
+        """Start the time that body, work and response may take."""
         if len(self.pipeline) >= _MOST_PIPELINED:
             raise ValueError("too many requests before the first response")
         self._in_body = True
@@ -119,11 +119,11 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def allow(self, seconds: float) -> None:
-        """Give the request at hand so long from now; an application may ask for it."""
+        """Set the deadline of the current request; an application may ask for more time."""
         self._deadline = self._request_deadline = self.loop.time() + seconds
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of a body; its framing was worth it."""
+        """Take a part of a body, and begin to count the bytes of framing anew."""
         self._overhead = 0
         HttpToolsProtocol.on_body(self, body)
 
@@ -133,18 +133,18 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Expect the next request in a while, whatever arrives until then."""
+        """Set the deadline for the next complete request."""
         waiting = REQUEST_SECONDS if self.pipeline else IDLE_SECONDS
         self._deadline = self._request_deadline = self.loop.time() + waiting
         super().on_response_complete()
 
     def pause_writing(self) -> None:
-        """Expect the client to read soon."""
+        """Set the deadline by which the client must read."""
         super().pause_writing()
         self._deadline = min(self._request_deadline, self.loop.time() + WRITE_SECONDS)
 
     def resume_writing(self) -> None:
-        """Go on with what was left of the request's time."""
+        """Return to the deadline of the request."""
         super().resume_writing()
         self._deadline = self._request_deadline
 

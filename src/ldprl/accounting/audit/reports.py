@@ -63,6 +63,6 @@ def _speaks_for_the_client(kind: type[Mechanism]) -> bool:
 
 
 def chunks(count: int) -> Iterator[int]:
-    """Split ``count`` into what is drawn at a time."""
+    """Split ``count`` into numbers of reports that are drawn at once."""
     for start in range(0, count, _CHUNK):
         yield min(_CHUNK, count - start)

@@ -37,7 +37,7 @@ class KnownIds:
             return found
 
     def add(self, version: int, ids: Sequence[bytes]) -> None:
-        """Know ``ids`` from now on."""
+        """Add ``ids``, all reported under ``version``."""
         with self._lock:
             self._recent.update(zip(ids, itertools.repeat(version)))
             if len(self._recent) >= _PACKED_AT:

@@ -19,7 +19,7 @@ _holding = threading.Lock()
 
 
 class LockedFile:
-    """Locks the file at ``path`` itself, made if need be, readable by its owner alone.
+    """Locks the file at ``path``, created if it does not exist, readable by its owner alone.
 
     The lock is on the file and not on a name: symbolic links and bind mounts lead to the same lock.
     A file with several names (hard links) is refused, since SQLite keeps the newest commits in a

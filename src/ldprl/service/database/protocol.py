@@ -115,7 +115,7 @@ class Database(Protocol):
         """Ask whoever plans to replace ``version`` now."""
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
 
 
 def without_password(url: str) -> str:
@@ -142,7 +142,7 @@ def check_same(deployment: Deployment, kept: dict[str, Any]) -> None:
 
 
 def _flat(document: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return ``document`` with one dotted key a value."""
+    """Return ``document`` as a flat table with dotted keys."""
     flat: dict[str, Any] = {}
     for key, value in document.items():
         name = f"{prefix}{key}"

@@ -33,7 +33,7 @@ class Session:
 
     @contextlib.contextmanager
     def open(self) -> Iterator[psycopg.Connection[Any]]:
-        """Have the connection alone; a transaction that is left open has no effect."""
+        """Lend the connection to one caller; a transaction that is left open has no effect."""
         with self._lock:
             connection = self._connected()
             try:
