@@ -167,7 +167,7 @@ def test_a_service_that_dribbles_is_given_up(path: Path) -> None:
         thread = threading.Thread(target=dribble, args=(server,), daemon=True)
         thread.start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        client = Client(url, digest=DEPLOYMENT.digest, ledger=path, patience=0.01, timeout=0.3)
+        client = Client(url, digest=DEPLOYMENT.digest, ledger=path, patience=0.01, timeout=2.0)
         with pytest.raises(UnavailableError, match="too slowly"):
             client.take_part(0, step)
         stop.set()

@@ -109,7 +109,7 @@ def test_the_command_serves_and_the_health_check_sees_it(
     assert (tmp_path / "var/lib/ldprl/ldprl.sqlite").exists()
     assert any((tmp_path / "var/cache/ldprl").iterdir())
     service.terminate()
-    assert service.wait(30) == 0
+    assert service.wait(120) == 0
     for line in (tmp_path / "log").read_text().splitlines():
         assert "time" in json.loads(line)
     assert not healthy()

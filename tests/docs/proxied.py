@@ -149,4 +149,4 @@ def running(line: list[str], proxy: Proxy, **variables: str) -> Iterator[Proxy]:
             yield proxy
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(120)

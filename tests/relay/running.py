@@ -77,12 +77,12 @@ class Relay(Client):
     def kill(self) -> None:
         """Kill it as a power cut would."""
         self.process.kill()
-        self.process.wait(30)
+        self.process.wait(120)
 
     def stop(self) -> int:
         """Stop politely."""
         self.process.terminate()
-        return self.process.wait(30)
+        return self.process.wait(120)
 
 
 @dataclass

@@ -65,7 +65,7 @@ def kill_again_and_again(folder: Path, kills: int, seed: int) -> None:
             thread.join(90)
         assert not failed
         # All batches are acknowledged in the end.
-        database = sqlite3.connect(folder / "relay.sqlite", timeout=10)
+        database = sqlite3.connect(folder / "relay.sqlite", timeout=60)
 
         def unsent() -> int:
             query = "SELECT count(*) FROM batches WHERE done = 0"

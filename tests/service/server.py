@@ -49,7 +49,7 @@ class Client:
 
     def send(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
         where = urlsplit(self.url)
-        connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=30)
+        connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=120)
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
@@ -135,7 +135,7 @@ class Server(Client):
     def stop(self) -> int:
         """Stop politely (SIGTERM), and return the exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
+        return self.process.wait(120)
 
     def kill(self) -> None:
         """Stop at once (SIGKILL)."""

@@ -97,7 +97,7 @@ class Bombardment:
         self._expected = collections.defaultdict(collections.Counter, self._counted())
         self._users = self._first_users = server.users()
         where = urlsplit(server.url)
-        self._connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=30)
+        self._connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=120)
 
     def send(self, bodies: int) -> None:
         """Send this many, and compare the sums with the reports that were said to be counted."""

@@ -57,7 +57,7 @@ class Running:
 
     def stop(self) -> None:
         self.server.should_exit = self.server.force_exit = True
-        self.thread.join(10)
+        self.thread.join(60)
 
 
 @pytest.fixture
