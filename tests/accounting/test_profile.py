@@ -12,7 +12,7 @@ from ldprl import CountingMechanism, Gaussian, InputError, Laplace, Mechanism, S
 from ldprl.accounting.loss import LossPair, bits_delta, gaussian_delta
 from ldprl.accounting.noise_pairs import discrete_laplace_pair, gaussian_pair, laplace_pair
 from ldprl.accounting.profile import PrivacyProfile
-from ldprl.figures.profile_plot import plot_profiles
+from ldprl.figures.privacy_plots import plot_profiles
 from ldprl.mechanisms.bits import BitMechanism
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Constants, PrivacyWarning

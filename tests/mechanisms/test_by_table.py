@@ -105,7 +105,7 @@ def test_what_nobody_told_still_counts_its_reports() -> None:
         assignment = mechanism.ask((Assignment(law(SHAPE, 3)),))[0]
         letters = mechanism.alphabet(assignment)
         users = 1500
-        expected = mechanism.decode(letters.untold(users), users, assignment).reports
+        expected = mechanism.decode(letters.blank(users), users, assignment).reports
         values, numbers = reports_of(mechanism, assignment, users)
         seen = mechanism.decode(letters.total(values, numbers), users, assignment).reports
         assert np.all(np.abs(seen - expected) <= 6 * np.sqrt(users) / 2)

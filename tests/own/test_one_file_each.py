@@ -15,7 +15,7 @@ from ldprl.accounting.audit import audit
 from ldprl.accounting.statement import privacy_statement
 from ldprl.catalogue import LEARNERS, build
 from ldprl.figures import gallery
-from ldprl.figures.profile_plot import plot_profiles
+from ldprl.figures.privacy_plots import plot_profiles
 from ldprl.figures.reproduce import reproduce
 from ldprl.figures.settings import Settings
 from ldprl.mechanisms.sampling import SeededSourceForTests

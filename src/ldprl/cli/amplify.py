@@ -75,7 +75,7 @@ def amplify(
         pair = shuffling.crowd_pair(built, users)
         together = composed_epsilon([replace(pair, copies=participations)], delta)
     if out is not None:
-        from ldprl.figures.crowd_plot import plot_crowds
+        from ldprl.figures.privacy_plots import plot_crowds
 
         plot_crowds(built, local, users, delta, mechanism or "any mechanism").savefig(out, dpi=160)
     if as_json:

@@ -52,7 +52,7 @@ def profile(
             raise InputError("mechanism", name, "a private mechanism: this one claims nothing")
     profiles = {name: one.privacy_profile() for name, one in built.items()}
     if out is not None:
-        from ldprl.figures.profile_plot import plot_profiles
+        from ldprl.figures.privacy_plots import plot_profiles
 
         sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
         plot_profiles(profiles, epsilon, f"{constants} constants, {sizes}").savefig(out, dpi=160)

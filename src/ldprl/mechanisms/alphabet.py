@@ -57,7 +57,7 @@ class Alphabet(ABC):
         """Return what one report adds to the tally, or refuse it."""
         return self.total([self.admit(values)], [table])
 
-    def untold(self, users: int) -> FloatArray:
+    def blank(self, users: int) -> FloatArray:
         """Return the expected tally of ``users`` reports, all of whose values are left out."""
         return np.zeros(self.length)
 
@@ -188,7 +188,7 @@ class CountersByTable(Counters):
             result[self.layout.length :] += played.ravel()
         return result
 
-    def untold(self, users: int) -> FloatArray:
+    def blank(self, users: int) -> FloatArray:
         """Return zeros, and the expected numbers of reports."""
         shape, chances = self.layout.shape, self.law.chances()
         never = np.ones((shape.models, shape.states, shape.actions))
@@ -233,7 +233,7 @@ class SubsetsByTable(Subsets):
             first, place = first + items, place + size
         return np.concatenate(parts)
 
-    def untold(self, users: int) -> FloatArray:
+    def blank(self, users: int) -> FloatArray:
         """Return no answers, and the expected number of reports in each row."""
         parts = []
         for question in self.questions:
