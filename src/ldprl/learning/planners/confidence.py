@@ -6,12 +6,10 @@ range that they were computed for.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ldprl.kernels.compiling import entry, kernel, spliced
-from ldprl.kernels.generator import exp_of
+from ldprl.kernels.generator import exp_of, log_of
 from ldprl.mechanisms.rows import RowLaw
 from ldprl.shape import FloatArray
 
@@ -75,7 +73,7 @@ def upper_boundary(
     count = rates.size
     if growth[count] != reach:
         _fill_growth(reach, tail, rates, growth)
-    target = log_threshold + math.log(count)
+    target = log_threshold + log_of(float(count))
     root = start
     if root <= 0:
         root = np.inf
@@ -90,7 +88,7 @@ def upper_boundary(
             weight = exp_of(max(rates[j] * root - growth[j] * variance - target, -700.0))
             total += weight
             slope += weight * rates[j]
-        step = math.log(total) * total / slope
+        step = log_of(total) * total / slope
         root -= step
         if step < _PRECISION * root:
             break
