@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,12 @@ def test_lines_are_means_over_seeds_and_runs(folder: Path) -> None:
         assert found["regret"] == pytest.approx(np.mean(regrets))
         assert found["standard_error"] == pytest.approx(np.std(regrets, ddof=1) / math.sqrt(6))
         assert found["worst"] == max(regrets)
+
+
+def test_one_run_has_no_standard_error(folder: Path) -> None:
+    line = summarize(folder).lines[0]
+    assert replace(line, curves=line.curves[:2]).as_dict()["standard_error"] > 0
+    assert replace(line, curves=line.curves[:1]).as_dict()["standard_error"] is None
 
 
 def test_a_share_learnt_is_what_ldprl_regret_calls_learned(folder: Path) -> None:

@@ -77,12 +77,13 @@ def _values(line: Line) -> str:
 
 def _row(line: Line) -> tuple[str, ...]:
     found = line.as_dict()
+    error = found["standard_error"]
     return (
         line.learner,
         line.mechanism,
         "–" if found["epsilon"] is None else f"{line.epsilon:g}",
         str(found["runs"]),
-        f"{number(found['regret'])} ± {number(found['standard_error'])}",
+        number(found["regret"]) + ("" if error is None else f" ± {number(error)}"),
         number(found["worst"]),
         "–" if found["learnt"] is None else f"{found['learnt']:.0%}",
         f"{line.seconds:.1f}",

@@ -17,6 +17,7 @@ from ldprl.errors import InputError
 from ldprl.experiments.store import CELLS, MANIFEST
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation.learnt import above_luck
+from ldprl.simulation.regret import standard_error
 
 Key = tuple[str, str, str, str, float]
 
@@ -76,11 +77,8 @@ class Line:
 
     @property
     def standard_error(self) -> FloatArray:
-        """Standard error of the mean regret at each number of users; 0 of a single run."""
-        runs = len(self.curves)
-        spread = self.curves.std(axis=0, ddof=min(1, runs - 1))
-        error: FloatArray = spread / math.sqrt(runs)
-        return error
+        """Standard error of the mean regret at each number of users; infinite for one run."""
+        return standard_error(self.curves)
 
     @property
     def name(self) -> str:
@@ -90,7 +88,7 @@ class Line:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what a program can read."""
-        learnt = float(self.learnt.mean())
+        learnt, error = float(self.learnt.mean()), float(self.standard_error[-1])
         return {
             "environment": self.environment,
             "learner": self.learner,
@@ -100,7 +98,7 @@ class Line:
             "users": int(self.users[-1]),
             "runs": len(self.curves),
             "regret": float(self.regret.mean()),
-            "standard_error": float(self.standard_error[-1]),
+            "standard_error": error if math.isfinite(error) else None,
             "worst": float(self.regret.max()),
             "best_value": self.best_value,
             "random_value": self.random_value,

@@ -35,10 +35,11 @@ def plot_experiment(summary: Summary) -> Figure:
                 mean, error = line.curves.mean(axis=0), line.standard_error
                 seen = mean > 0
                 axes.plot(line.users[seen], mean[seen], dash, color=colour, label=line.name)
-                low = (mean - error).clip(min=mean / 10)
-                axes.fill_between(
-                    line.users[seen], low[seen], (mean + error)[seen], color=colour, alpha=0.15
-                )
+                if len(line.curves) > 1:  # one run says nothing about its error
+                    low = (mean - error).clip(min=mean / 10)
+                    axes.fill_between(
+                        line.users[seen], low[seen], (mean + error)[seen], color=colour, alpha=0.15
+                    )
             axes.set_title(environment)
             axes.set_xlabel("users")
             axes.set_ylabel("regret, mean ± standard error")
