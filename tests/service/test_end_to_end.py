@@ -94,13 +94,21 @@ def told(server: Server) -> list[Told]:
     plan = server.get("/v1/policy").json["assignments"]
     sums = server.admin("GET", "/v1/admin/export").json["sums"]
     mechanism, rng = server.deployment().built, np.random.default_rng(5)
-    shares = [part["share"] for part in plan]
-    groups = [one["users"] for one in sums]
-    assert sum(groups) == USERS
-    if len(plan) > 1:
-        assert stats.chisquare(groups, USERS * np.array(shares)).pvalue > TYPE_I
+    groups = np.array([one["users"] for one in sums])
+    assert groups.sum() == USERS
+    expected = USERS * np.array([part["share"] for part in plan])
+    large = np.flatnonzero(expected >= 20)
+    if len(large) > 1:
+        # χ² needs numbers that are not small: assignments with few users are added to the last.
+        seen, wanted = (
+            np.append(numbers[large[:-1]], USERS - numbers[large[:-1]].sum())
+            for numbers in (groups, expected)
+        )
+        assert stats.chisquare(seen, wanted).pvalue > TYPE_I
     result = []
     for part, one in zip(plan, sums, strict=True):
+        if not one["users"]:
+            continue
         questions = tuple(Question.from_document("", it, WORLD.shape) for it in part["questions"])
         tables: TableLaw | IntArray
         if "law" in part:
@@ -278,5 +286,5 @@ def test_regret_over_http_is_that_of_the_engine(serve: Serve) -> None:
         server.stop()
     engine = regret_of_the_engine(300)
     assert same_curves(np.array(curves), engine) > TYPE_I
-    liars = np.array([regret_of_liars(seed) for seed in range(6)])
+    liars = np.array([regret_of_liars(seed) for seed in range(10)])
     assert same_curves(liars, engine) < TYPE_I
