@@ -64,7 +64,7 @@ def test_all_is_written(made: Path) -> None:
         ("regret --epsilons 2", "epsilons = '2'"),
         ("beyond --epsilons 2,x", "epsilons = 'x'"),
         ("beyond --epsilons 0", "epsilons = 0"),
-        ("beyond regret --draws 3", "draws = '3'"),
+        ("beyond regret --draws 3", "draws = 3"),
     ],
 )
 def test_the_command_refuses_bad_input(run: Run, tmp_path: Path, line: str, message: str) -> None:
