@@ -46,7 +46,7 @@ def test_answers_to_generated_requests_are_as_documented(server: Server, call: C
     )
     def check(data: st.DataObject) -> None:
         case = data.draw(SCHEMA[path][method].as_strategy())
-        response = case.call(base_url=server.url, headers=authorization(path))
+        response = case.call(base_url=server.url, headers=authorization(path), timeout=120)
         case.validate_response(response, excluded_checks=UNANSWERABLE)
         assert response.status_code < 500 or response.json()["cause"] == "paused"
 
@@ -80,7 +80,7 @@ def validated(
 ) -> int:
     given_body = {} if body is None else {"body": body, "media_type": "application/json"}
     case = SCHEMA[path][method].Case(query=query, path_parameters=path_parameters, **given_body)
-    response = case.call(base_url=server.url)
+    response = case.call(base_url=server.url, timeout=120)
     case.validate_response(response)
     status: int = response.status_code
     return status

@@ -109,11 +109,11 @@ class App:
 
     async def _crowd(self, scope: Scope, receive: Receive) -> Response:
         """Take a relay's batch."""
+        if scope["method"] != "POST":
+            return problem(405, "method-not-allowed", "POST batches here", {"allow": "POST"})
         crowds = self.service.crowds
         if crowds is None:
             return problem(404, "not-found", "this deployment has no relay")
-        if scope["method"] != "POST":
-            return problem(405, "method-not-allowed", "POST batches here", {"allow": "POST"})
         headers = dict(scope["headers"])
         if not crowds.knows(headers.get(b"authorization", b"").decode("latin-1")):
             return problem(401, "unauthorized", "expected the relay's token")
