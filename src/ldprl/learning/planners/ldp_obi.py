@@ -79,12 +79,17 @@ class LDPOBIPlanner(NamedTuple):
 def _evaluate(
     laws: FloatArray, errors: FloatArray, blocks: tuple[int, int], k: int, first: int, end: int
 ) -> None:
-    """Evaluate some laws in some columns, at the counts in row ``k``; ln k goes to the next row."""
-    for column in range(first, end):
-        errors[k + 1, column] = log_of(errors[k, column])
+    """Evaluate some laws in some columns, at the counts in row ``k``; ln k goes to the next row.
+
+    Columns are unsigned, as numba wraps negative ones around, which keeps loops from vectorising.
+    """
+    counts, logs = errors[k], errors[k + 1]
+    for column in range(np.uint64(first), np.uint64(end)):
+        logs[column] = log_of(counts[column])
     for block in range(blocks[0], blocks[1]):
-        for column in range(first, end):
-            errors[block, column] = error_of(laws, block, errors[k, column], errors[k + 1, column])
+        row = errors[block]
+        for column in range(np.uint64(first), np.uint64(end)):
+            row[column] = error_of(laws, block, counts[column], logs[column])
 
 
 @inlined
