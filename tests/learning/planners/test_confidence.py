@@ -84,7 +84,7 @@ def costs(rates: FloatArray, variance: float, reach: float, tail: float) -> Floa
 def test_the_boundary_is_the_root_of_its_equation(
     name: str, variance: float, log_threshold: float
 ) -> None:
-    """Never below the root, so that stopping early is on the safe side."""
+    """Never below the root, so that stopping early is on the safe side, by 2e-4 of it at most."""
     law, rates = LAWS[name], mixture_rates(LAWS[name])
     found = boundary(variance, law.up[0], law.tail, log_threshold, rates)
 
@@ -93,7 +93,7 @@ def test_the_boundary_is_the_root_of_its_equation(
         return float(logsumexp(exponents)) - math.log(len(rates)) - log_threshold
 
     assert excess(found * (1 + 1e-9)) >= 0
-    assert excess(found * (1 - 1e-5)) < 0
+    assert excess(found * (1 - 2e-4)) < 0
 
 
 @pytest.mark.parametrize("name", LAWS)
