@@ -81,7 +81,7 @@ export interface Partition {
   readonly count: number;
 }
 
-/** How an answer is hidden: `size` of the `items` are told, the own one by threshold/2⁶⁴. */
+/** How an answer is hidden: `size` of the `items` are reported, the own one with probability threshold/2⁶⁴. */
 export interface Oracle {
   readonly items: number;
   readonly size: number;
@@ -131,10 +131,10 @@ export interface Matter {
   lastStep?(step: number, horizon: number): number;
   /** Return the parameters that a question of this kind has, or refuse them. */
   read?(field: string, question: Record<string, unknown>, shape: Shape): Record<string, unknown>;
-  /** Whether there is an answer for those who have nothing to tell. */
+  /** Whether there is an answer for users who have nothing to report. */
   hasBottom?: boolean;
-  /** Which item they hold: that answer, or a random one where there is none. */
-  untold?(items: number, source: RandomSource): number;
+  /** The item that they hold: that answer, or a random one where there is none. */
+  missingItem?(items: number, source: RandomSource): number;
 }
 
 /** Make a kind of question known to all deployments of this page. */
@@ -168,7 +168,7 @@ export interface Trajectory {
   readonly rewards: readonly number[];
 }
 
-/** The trajectory of a user who stopped early, did otherwise, or has nothing to tell. */
+/** The trajectory of a user who stopped early, did otherwise, or has nothing to report. */
 export const NOTHING: Trajectory;
 
 /** Where random bits come from. */
@@ -217,7 +217,7 @@ export function digestOf(document: unknown): Promise<string>;
 
 /** What an item of a subset report stands for; a field is there if it was asked about. */
 export interface Answer {
-  /** Not there with "return" and "worth", which tell no state. */
+  /** Absent with "return" and "worth", which report no state. */
   readonly state?: number;
   readonly reward?: 0 | 1;
   readonly next?: number;
@@ -225,13 +225,13 @@ export interface Answer {
   readonly above?: 0 | 1;
 }
 
-/** What a subset report tells in answer to one question. */
-export interface Told extends Question {
+/** What a subset report answers to one question. */
+export interface ExplainedQuestion extends Question {
   /** How many times as likely a life with one of the answers is to have produced them. */
   readonly factor: number;
   /** How many answers there are. */
   readonly possible: number;
-  /** The answers in the report; null stands for nothing to tell. */
+  /** The answers in the report; null stands for nothing to report. */
   readonly answers: readonly (Answer | null)[];
   /** How many lives have one of them. */
   readonly likelier: bigint;
@@ -246,8 +246,8 @@ export interface Explanation {
   readonly others: bigint;
   /** How many times as likely one life can be to have produced it as another; at most e^ε. */
   readonly factor: number;
-  /** With subset selection: what was told about each question. */
-  readonly questions?: readonly Told[];
+  /** With subset selection: what the report answers to each question. */
+  readonly questions?: readonly ExplainedQuestion[];
 }
 
 /** Say how many lives could have produced a report, and how much likelier some are than others. */
@@ -272,7 +272,7 @@ export interface Entry {
   readonly settled?: number;
 }
 
-/** What reports may cost: an ε as a decimal string, ever, or in any stretch of so many days. */
+/** What reports may cost: an ε as a decimal string, ever, or in any stretch of `days` days. */
 export type Budget = string | { readonly epsilon: string; readonly days: number };
 
 /** What is left for a deployment's reports. */

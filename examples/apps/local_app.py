@@ -59,7 +59,7 @@ async def outcome(request: Request) -> JSONResponse:
 
 
 async def stop(request: Request) -> JSONResponse:
-    """Stop here: the report then has nothing to tell, and nobody can tell it from any other."""
+    """Stop here: the report then says "nothing to report", and looks like any other."""
     episode = await request.app.state.client.begin()
     return JSONResponse({"done": True, "report": (await episode.report()).status})
 

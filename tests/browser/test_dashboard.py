@@ -58,8 +58,8 @@ def test_it_shows_what_the_server_tells_and_asks_nobody_else(
         for state, label in enumerate(labels["states"]):
             row = rows.nth(state)
             assert row.locator("th").inner_text() == label
-            told = row.locator(".choice").all_inner_texts()
-            assert told == [labels["actions"][step[state]] for step in data["best"]]
+            shown = row.locator(".choice").all_inner_texts()
+            assert shown == [labels["actions"][step[state]] for step in data["best"]]
         cells = page.locator("#model .cell")
         assert cells.count() == len(labels["states"]) * len(labels["actions"])
         mean, error = (data["rewards"][key][0][0][0] for key in ("mean", "error"))
@@ -122,10 +122,10 @@ def test_the_first_card_says_what_is_certain(
         assert "since about user 41,000: policy 2 brings 2.10" in watched.text("#changed")
         first = watched.page.locator("main section").first
         assert first.get_attribute("id") == "certificate-card"
-        told = "After 9,000 users: 50% of the decisions are settled, what is not known yet may "
-        told += "cost 0.10 a user, certified worth 2.00 to 2.50."
-        assert watched.text("#history-words") == told
-        expect(watched.page.get_by_role("img", name=told)).to_have_count(1)
+        words = "After 9,000 users: 50% of the decisions are settled, what is not known yet may "
+        words += "cost 0.10 a user, certified worth 2.00 to 2.50."
+        assert watched.text("#history-words") == words
+        expect(watched.page.get_by_role("img", name=words)).to_have_count(1)
 
 
 def test_transitions_are_shown_on_demand_and_stay_open(browser: Browser, served: Served) -> None:

@@ -95,8 +95,8 @@ def test_the_set_is_told_in_words_and_the_true_answer_is_marked_on_the_page(
         oracle = DEMO.built.oracle(question.what)  # type: ignore[attr-defined]
         assert items.count() == oracle.items
         classes = [item.get_attribute("class") or "" for item in items.all()]
-        told = [place for place, kind in enumerate(classes) if "told" in kind]
-        assert told == report["values"]
+        reported = [place for place, kind in enumerate(classes) if "reported" in kind]
+        assert reported == report["values"]
         [own] = [place for place, kind in enumerate(classes) if "own" in kind]
         row = watched.page.locator("#lived tr").nth(question.step)
         state = DEMO.labels.states.index(row.locator("td").first.inner_text())
@@ -119,7 +119,7 @@ def test_every_life_could_have_sent_it_and_the_odds_are_those_of_the_mechanism(
         lives = int(watched.text("#lives").replace(",", ""))
         odds = watched.text("#odds")
     assignment = issued_for(served, report).assignment
-    told = DEMO.built.alphabet(assignment).read(report["values"])[None, :]
+    tally = DEMO.built.alphabet(assignment).read(report["values"])[None, :]
     steps = range(HORIZON)
     log_chances = []
     outcomes = itertools.product(range(DEMO.shape.states), (0.0, 1.0))
@@ -127,11 +127,11 @@ def test_every_life_could_have_sent_it_and_the_odds_are_those_of_the_mechanism(
         states, rewards = zip(*life, strict=True)
         actions = [int(assignment.policy[h, states[h]]) for h in steps]
         trajectory = Trajectory(states, actions, rewards)
-        chance = DEMO.built.log_likelihood(told, trajectory, assignment)
+        chance = DEMO.built.log_likelihood(tally, trajectory, assignment)
         assert chance is not None
         log_chances.append(float(chance[0]))
     nothing = Trajectory((), (), ())
-    log_chances.append(float(DEMO.built.log_likelihood(told, nothing, assignment)[0]))  # type: ignore[index]
+    log_chances.append(float(DEMO.built.log_likelihood(tally, nothing, assignment)[0]))  # type: ignore[index]
     assert lives == len(log_chances)
     likely = [chance for chance in log_chances if chance > min(log_chances) + 0.1]
     ratio = math.exp(max(log_chances) - min(log_chances))
@@ -148,7 +148,7 @@ def test_who_does_otherwise_has_nothing_to_tell_and_tells_that_alike(
         watched.page.goto(f"{served.url}/demo")
         report = watched.live(HORIZON, choice=1)
         own = watched.page.locator("#answers li.own")
-        assert re.sub(r" \(reported\)", "", own.text_content() or "") == "nothing to tell"
+        assert re.sub(r" \(reported\)", "", own.text_content() or "") == "nothing to report"
         letters = DEMO.built.alphabet(issued_for(served, report).assignment)
         letters.read(report["values"])
         watched.page.locator("#send").click()

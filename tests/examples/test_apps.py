@@ -124,7 +124,7 @@ def test_the_page_takes_part_in_the_browser(
         expect(page.locator("#says")).to_have_text("Thank you. Your report is counted.")
         assert service.users() == 1
         (report,) = [body for body in sent if body.startswith("{")]
-        assert report in page.locator("#told").inner_text()
+        assert report in page.locator("#sent").inner_text()
         assert set(json.loads(report)) == {"id", "deployment", "version", "assignment", "values"}
         # A second visit does not draw a second report.
         page.reload()

@@ -65,7 +65,7 @@ def expected_answer(
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("shape", [SHAPES[0], Shape(1, 2, 3), SHAPES[3]], ids=str)
 def test_every_user_answers_the_question(shape: Shape, layout: LayoutName) -> None:
-    """A user who has nothing to tell, or did not follow the policy up to the step, answers ⊥."""
+    """A user who has nothing to report, or did not follow the policy up to the step, answers ⊥."""
     mechanism = SubsetSelection(shape, CERTAIN, layout=layout, answers=1)
     source = SeededSourceForTests(0)
     silent = 0

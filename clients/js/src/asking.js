@@ -14,7 +14,7 @@ export class AskingMechanism {
 
   /**
    * Ask `answers` questions of the `kinds`, each with its share of `epsilon`. Take the integers of
-   * `randomizer`, and refuse them if they tell more.
+   * `randomizer`, and refuse them if they reveal more than that.
    */
   constructor(shape, epsilon, randomizer, kinds, answers) {
     this.shape = shape;
@@ -77,34 +77,30 @@ export class AskingMechanism {
   answered({ questions }, values) {
     let start = 0;
     return questions.map(({ oracle: { items } }) => {
-      const own = values.filter((value) => value >= start && value < start + items);
-      const told = own.map((value) => value - start);
+      const first = start;
       start += items;
-      return told;
+      return values.filter((value) => value >= first && value < start).map((value) => value - first);
     });
   }
 
-  /** Return what an item stands for; null is the answer of a user who has nothing to tell. */
+  /** Return what an item stands for; null is the answer of a user who has nothing to report. */
   meaning({ kind, where, oracle }, item) {
     const matter = matterOf("kind", kind);
     if (matter.hasBottom && item === oracle.items - 1) return null;
     const outcomes = matter.outcomes(where.count);
     const state = Math.floor(item / outcomes);
-    const told = matter.meaning(item % outcomes, where.count);
-    // All states in one cell: none is told.
-    return where.count === 1 && this.shape.states > 1 ? told : { state, ...told };
+    const meaning = matter.meaning(item % outcomes, where.count);
+    // All states are in one cell: the report names none.
+    return where.count === 1 && this.shape.states > 1 ? meaning : { state, ...meaning };
   }
 
-  /**
-   * Return the item that the user holds; the matter says which one it is for who has nothing to
-   * tell.
-   */
+  /** Return the item that the user holds: the matter's `missingItem` if there is no outcome. */
   held({ states, actions, rewards }, policy, question, source) {
     const { kind, step, where, oracle } = question;
     const matter = matterOf("kind", kind);
     const upTo = states.slice(0, matter.lastStep(step, this.shape.horizon) + 1);
     const follows = upTo.every((state, h) => actions[h] === policy[h][state]);
-    if (states.length === 0 || !follows) return matter.untold(oracle.items, source);
+    if (states.length === 0 || !follows) return matter.missingItem(oracle.items, source);
     const outcome = matter.outcome({ states, actions, rewards }, step, where, source, question);
     return where.cell[states[step]] * matter.outcomes(where.count) + outcome;
   }
@@ -136,11 +132,11 @@ function itemsOf(matter, { count }) {
 }
 
 function draw({ items, size, threshold }, own, source) {
-  const told = source.coins(1, threshold)[0];
-  const chosen = new Set(told === 1 ? [own] : []);
+  const kept = source.coins(1, threshold)[0];
+  const chosen = new Set(kept === 1 ? [own] : []);
   const item = (pick) => (pick >= own ? pick + 1 : pick);
   // Floyd's algorithm: every subset of the others is equally likely.
-  for (let last = items - 1 - (size - told); last < items - 1; last += 1) {
+  for (let last = items - 1 - (size - kept); last < items - 1; last += 1) {
     const [pick] = source.belowMany(last + 1, 1);
     chosen.add(item(chosen.has(item(pick)) ? last : pick));
   }
@@ -152,13 +148,13 @@ function readOracle(field, expected, odds, given) {
   const size = wholeNumber(`${field}.size`, given.size, 1, items - 1);
   const threshold = bigWhole(`${field}.threshold`, given.threshold);
   // P(Z | own item in Z) : P(Z | not in Z) = p(d − w) : (1 − p)w with p = threshold/2⁶⁴.
-  const told = {
+  const included = {
     top: threshold * BigInt(items - size),
     bottom: (WORDS - threshold) * BigInt(size),
   };
-  const hidden = { top: told.bottom, bottom: told.top };
+  const excluded = { top: included.bottom, bottom: included.top };
   const proper = threshold > 0n && threshold < WORDS;
-  if (!proper || !atMost(told, odds) || !atMost(hidden, odds)) {
+  if (!proper || !atMost(included, odds) || !atMost(excluded, odds)) {
     throw new InputError(`${field}.threshold`, given.threshold, "one that is as private as ε says");
   }
   return { items, size, threshold };

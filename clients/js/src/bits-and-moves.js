@@ -1,4 +1,4 @@
-// Bits of the return, and where a step led: each user tells one of them, with the whole ε.
+// Bits of the return, and where a step led: each user reports one of them, with the whole ε.
 
 import { AskingMechanism } from "./asking.js";
 import { defineMechanism } from "./mechanisms.js";

@@ -1,9 +1,9 @@
 // What the reports of a ledger may cost: ever, or in any stretch of days ("at most ε = 4 a year").
 //
-// With days, a report counts until so many days after the service's verdict on it. One without a
-// verdict may still go out, so it counts. Why no stretch of that length costs more is said in
-// Python's ldprl.client.window. Browsers have no clock that outlives a visit and that nobody can
-// set: a clock that is put forward sets reports free, one that is put back does not.
+// With days, a report counts until this number of days after the service's verdict on it. A report
+// without a verdict may still be sent, so it counts. Python's ldprl.client.window proves that no
+// stretch of that length costs more. Browsers have no clock that outlives a visit and that users
+// cannot set: setting the clock forward frees reports early, setting it back does not.
 
 import { InputError } from "./errors.js";
 import { atMost, decimal, sum, times, writeDecimal } from "./numbers.js";

@@ -74,7 +74,7 @@ export class Client {
 
   /**
    * Live through an episode: `step(state, action, h)` resolves to { reward, next }, or to null if
-   * the user stops or does something else, which leaves nothing to tell.
+   * the user stops or does something else, which leaves nothing to report.
    */
   async episode(assignment, start, step) {
     const { states, horizon } = (await this.deployment()).shape;

@@ -47,8 +47,8 @@ class Deployment {
 
 /**
  * Read a deployment's document. Refused: another format, a mechanism that this client does not
- * have, and integers that are less private than ε. Whether it is the expected deployment, its
- * digest tells.
+ * have, and integers that are less private than ε. Compare the
+ * digest to know whether it is the expected deployment.
  */
 export async function readDeployment(document) {
   if (record("deployment", document).format !== FORMAT) {

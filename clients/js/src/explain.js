@@ -1,4 +1,4 @@
-// What a report gives away, in numbers that a page can show.
+// What a report reveals, in numbers that a page can show.
 
 import { decimal } from "./numbers.js";
 import { matterOf } from "./questions/index.js";
@@ -7,7 +7,7 @@ import { sizeOf } from "./questions/partition.js";
 const WORDS = 1n << 64n;
 
 /**
- * Say how many lives could have produced a report: a life is a state and a reward of 0 or 1 for
+ * Count the lives that could have produced a report: a life is a state and a reward of 0 or 1 for
  * every step, (2S)^H of them under one policy, or to have stopped or done otherwise. Every one of
  * them could have, and none is more than `factor` ≤ e^ε times as likely as another to have done so.
  * With several questions each has a factor of its own, and together they make up the whole one.
@@ -19,15 +19,15 @@ export function explain(deployment, assignment, values) {
   const bound = Math.exp(quotient(top, bottom));
   const common = { mechanism, epsilon, lives, others: lives - 1n, factor: bound };
   if (assignment.questions.length === 0) return common;
-  const told = randomizer.answered(assignment, values);
+  const reported = randomizer.answered(assignment, values);
   const questions = assignment.questions.map((question, i) => {
     const { items, size, threshold } = question.oracle;
     return {
       ...question,
       factor: quotient(threshold * BigInt(items - size), (WORDS - threshold) * BigInt(size)),
       possible: items,
-      answers: told[i].map((item) => randomizer.meaning(question, item)),
-      likelier: told[i]
+      answers: reported[i].map((item) => randomizer.meaning(question, item)),
+      likelier: reported[i]
         .map((item) => livesWith(item, question, shape))
         .reduce((total, count) => total + count, 0n),
     };

@@ -1,4 +1,4 @@
-// One bit of the return, hidden by randomized response: the whole ε, and no state is told.
+// One bit of the return, hidden by randomized response: the whole ε, and no state is reported.
 
 import { AskingMechanism } from "./asking.js";
 import { defineMechanism } from "./mechanisms.js";

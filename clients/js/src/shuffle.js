@@ -45,8 +45,8 @@ export function promises({ epsilon, shuffle }) {
 /** Any ε₀-LDP randomizer hides behind e^{−ε₀}/2 on either of two symbols. */
 export function clones(epsilon) {
   const odds = Math.exp(epsilon);
-  const told = [(2 * odds * odds) / (odds + 1), (2 * odds) / (odds + 1)];
-  return [0, 1].map((i) => ({ first: told[i], second: told[1 - i], mass: 0.5 / odds }));
+  const ratios = [(2 * odds * odds) / (odds + 1), (2 * odds) / (odds + 1)];
+  return [0, 1].map((i) => ({ first: ratios[i], second: ratios[1 - i], mass: 0.5 / odds }));
 }
 
 /** Subset selection: own item alone, the other one alone, both, neither. */

@@ -3,7 +3,7 @@
 import { InputError, wholeNumber } from "./errors.js";
 import { exactFraction, lowestTerms, sum } from "./numbers.js";
 
-/** The trajectory of a user who stopped early, did otherwise, or has nothing to tell. */
+/** The trajectory of a user who stopped early, did otherwise, or has nothing to report. */
 export const NOTHING = Object.freeze({
   states: Object.freeze([]),
   actions: Object.freeze([]),
@@ -68,7 +68,7 @@ export class Layout {
     return place < 2 * this.cells ? this.shape.horizon : this.shape.horizon - 1;
   }
 
-  /** Return the L1 distance of the two trajectories that are easiest to tell apart: 6H − 2. */
+  /** Return the L1 distance of the two trajectories that are easiest to distinguish: 6H − 2. */
   get sensitivity() {
     const { states, actions, horizon } = this.shape;
     // In a single (s, a), nobody differs more from a user than one who stopped.

@@ -94,7 +94,7 @@ test("a lost acknowledgement does not make a second report", async () => {
   assert.equal(new Set(service.reports).size, 1);
 });
 
-test("a refusal is final and tells its cause; a proxy's refusal is not", async () => {
+test("a refusal is final and states its cause; a proxy's refusal is not", async () => {
   const one = client();
   const entry = await one.makeReport(await one.assignment(), NOTHING);
   service.failures = [answer(403, { error: "who are you?" })];
@@ -116,19 +116,19 @@ test("a service that asks for hours is not waited for", async () => {
 });
 
 test("who stops, and whose step fails, reports nevertheless", async () => {
-  const told = [];
+  const privatized = [];
   const listening = async () => {
     storage = new ForgetfulStorage();
     const one = client();
     const deployment = await one.deployment();
-    deployment.privatize = (trajectory) => told.push(trajectory) && [0, 1];
+    deployment.privatize = (trajectory) => privatized.push(trajectory) && [0, 1];
     return one;
   };
   await (await listening()).participate(0, async () => null);
   const broken = async () => ({ reward: 2, next: 0 });
   await assert.rejects((await listening()).participate(0, broken), InputError);
   await assert.rejects((await listening()).participate(-1, lucky), InputError);
-  assert.deepEqual(told, [NOTHING, NOTHING, NOTHING]);
+  assert.deepEqual(privatized, [NOTHING, NOTHING, NOTHING]);
   assert.equal(service.reports.length, 3);
 });
 

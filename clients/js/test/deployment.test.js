@@ -50,7 +50,7 @@ test("integers that are one step less private than ε are refused", async () => 
   assert.ok(tried > ALL.length);
 });
 
-test("a randomizer that avoids the truth tells it too, and is refused", async () => {
+test("a randomizer that avoids the truth reveals it too, and is refused", async () => {
   for (const name of ["bits", "words"]) {
     const { document } = example(name);
     const given = name === "bits" ? document.randomizer : document.randomizer.reward;

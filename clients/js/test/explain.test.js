@@ -22,7 +22,7 @@ function has(life, { kind, step }, answer) {
   return kind === "reward" || (life[step + 1]?.state ?? 0) === answer.next;
 }
 
-/** How likely a life is to have one of the answers: certain, but for the worth, which is drawn. */
+/** How likely a life is to have one of the answers: 0 or 1, except for the worth, which is drawn. */
 function chance(life, { kind, step }, answers) {
   if (kind !== "worth") return answers.some((answer) => has(life, { kind, step }, answer)) ? 1 : 0;
   const share = life.filter(({ reward }) => reward === 1).length / life.length;
@@ -36,10 +36,10 @@ test("lives are counted as by counting them", async () => {
     const all = lives(deployment.shape);
     for (const { assignment, values } of reports) {
       const issued = await readAssignment(assignment, deployment);
-      const told = explain(deployment, issued, values);
-      assert.equal(told.lives, BigInt(all.length) + 1n);
-      assert.equal(told.questions.length, issued.questions.length);
-      for (const { kind, step, answers, likelier } of told.questions) {
+      const explanation = explain(deployment, issued, values);
+      assert.equal(explanation.lives, BigInt(all.length) + 1n);
+      assert.equal(explanation.questions.length, issued.questions.length);
+      for (const { kind, step, answers, likelier } of explanation.questions) {
         const nothing = answers.includes(null) ? 1 : 0;
         const counted = all.reduce((sum, life) => sum + chance(life, { kind, step }, answers), 0);
         assert.equal(likelier, BigInt(Math.round(counted) + nothing), document.name);

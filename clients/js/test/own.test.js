@@ -6,7 +6,7 @@ import { matterOf } from "../src/questions/index.js";
 import { example } from "../testing/examples.js";
 import { SeededSourceForTests } from "../testing/seeded-source.js";
 
-/** A mechanism of an app's own: one class; it tells a coin, whatever happened. */
+/** A mechanism of an app's own: one class; it reports a coin, whatever happened. */
 class Coin {
   readQuestions(questions) {
     return questions.map(({ kind, step }) => ({ kind: matterOf("kind", kind).kind, step }));

@@ -1,4 +1,4 @@
-// Draws reports for the auditor: a JSON line in, a JSON line of so many reports out.
+// Draws reports for the auditor: reads a JSON line, writes `count` reports as a JSON line.
 
 import { createInterface } from "node:readline";
 

@@ -33,7 +33,7 @@ async function takePart() {
     return said === "stop" ? null : { reward: Number(said), next: Number(next.value) };
   });
   says.textContent = `Thank you. Your report is ${entry.status}.`;
-  document.getElementById("told").textContent =
+  document.getElementById("sent").textContent =
     `It cost ε = ${epsilon}, and this is all that was sent: ${entry.body}`;
 }
 

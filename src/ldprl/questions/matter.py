@@ -114,7 +114,7 @@ class Matter(ABC):
     ) -> int:
         """Return the outcome of a whole trajectory that followed the policy."""
 
-    def untold(self, items: int, source: RandomSource) -> int:
+    def missing_item(self, items: int, source: RandomSource) -> int:
         """Return the item of a user who stopped early or did not follow the policy."""
         return items - 1 if self.has_bottom else source.below(items)
 

@@ -71,7 +71,7 @@ class Question:
     ) -> int:
         """Return the item that the user holds."""
         if not self.followed(shape, policy, trajectory):
-            return self.what.untold(self.items, source)
+            return self.what.missing_item(self.items, source)
         cell = int(self.partition.cell[trajectory.states[self.step]])
         outcome = self.what.outcome(trajectory, self.step, self.partition, source)
         return cell * self.outcomes + outcome

@@ -36,7 +36,7 @@ class Worth(ReturnBit):
         """Return R/H."""
         return total_reward(trajectory) / len(trajectory.rewards)
 
-    def untold(self, items: int, source: RandomSource) -> int:
+    def missing_item(self, items: int, source: RandomSource) -> int:
         """Return 0, for users who stopped early."""
         return 0
 

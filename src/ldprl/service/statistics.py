@@ -131,7 +131,8 @@ class Decoder:
         found = model_change(self._mechanism, blocks, first)
         if found is None:
             return None
-        return {"since": self._plans[max(found.block * _BLOCK, 1)][0], "told": found.differences}
+        since = self._plans[max(found.block * _BLOCK, 1)][0]
+        return {"since": since, "differences": found.differences}
 
     def _blocks(self, sums: Sequence[Sum]) -> dict[int, Decoded]:
         """Return the statistics of each block of versions; forget blocks before the first."""

@@ -4,15 +4,15 @@ import { InputError } from "../errors.js";
 import { byState } from "./partition.js";
 
 const MATTERS = new Map();
-// What a matter need not say: it looks at one step, which may be any, and at states one by one, and
-// who has nothing to tell has an answer of their own.
+// The defaults: a matter looks at one step, which may be any, and at states one by one, and
+// users who have nothing to report have an answer of their own.
 const USUAL = {
   where: (states) => byState(states),
   steps: (horizon) => horizon,
   lastStep: (step) => step,
   hasBottom: true,
   read: () => ({}),
-  untold(items, source) {
+  missingItem(items, source) {
     return this.hasBottom ? items - 1 : Number(source.below(BigInt(items)));
   },
 };
@@ -28,8 +28,8 @@ const USUAL = {
  * and, where it differs from the usual, `where(states)`, `steps(horizon)`: how many steps can be
  * asked about, `lastStep(step, horizon)`: up to where the policy must have been followed,
  * `read(field, question, shape)`: its own parameters in a question, or refuse them, `hasBottom`:
- * whether there is an answer for those who have nothing to tell, `untold(items, source)`: which
- * item they hold, a random one where there is no such answer.
+ * whether there is an answer for users who have nothing to report, `missingItem(items, source)`: the
+ * item that they hold, a random one where there is no such answer.
  */
 export function defineMatter(matter) {
   if (MATTERS.has(matter.kind)) throw new InputError("kind", matter.kind, "one that is not taken");

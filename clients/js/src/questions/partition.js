@@ -7,7 +7,7 @@ export function byState(states) {
   return { cell: Array.from({ length: states }, (_, state) => state), count: states };
 }
 
-/** Return the coarsest one: all states are one cell, so that no state is told. */
+/** Return the coarsest one: all states are one cell, so that no state is reported. */
 export function whole(states) {
   return { cell: new Array(states).fill(0), count: 1 };
 }

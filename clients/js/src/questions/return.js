@@ -5,7 +5,7 @@ import { exactCoin, totalReward } from "../trajectory.js";
 import { defineMatter } from "./matters.js";
 import { whole } from "./partition.js";
 
-// Bounds of a return are told in whole multiples of 1/UNIT.
+// Bounds of a return are whole multiples of 1/UNIT.
 const UNIT = 2 ** 16;
 
 defineMatter({

@@ -11,7 +11,7 @@ defineMatter({
   steps: () => 1,
   // Whoever was given the policy counts, followed or not; who stopped early counts as 0.
   lastStep: () => -1,
-  untold: () => 0,
+  missingItem: () => 0,
   outcomes: () => 2,
   outcome: (trajectory, step, where, source) => {
     const { top, bottom } = totalReward(trajectory);

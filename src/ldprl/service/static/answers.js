@@ -1,4 +1,4 @@
-// A report in words: what was asked, what could be answered, and what was told.
+// Describes a report: the question, the possible answers and the reported ones.
 
 import { matterOf } from "./src/questions/index.js";
 import { count } from "./words.js";
@@ -11,9 +11,9 @@ export function questionInWords({ kind, step }, labels) {
   return `The service asks one question, drawn before you lived: in month ${step + 1}, ${what}?`;
 }
 
-/** Write one answer; null is the answer of those who have nothing to tell. */
+/** Write one answer; null is the answer of a user who has nothing to report. */
 export function answerInWords(answer, { states, reward }) {
-  if (answer === null) return "nothing to tell";
+  if (answer === null) return "nothing to report";
   const words = [states[answer.state]];
   if (answer.reward !== undefined) words.push(answer.reward === 1 ? reward : `not ${reward}`);
   const next = answer.next === undefined ? "" : ` → ${states[answer.next]}`;
@@ -27,16 +27,16 @@ export function setInWords({ items, size, threshold }, isEmpty) {
       ? "this answer, which may or may not be mine"
       : `one of these ${size} answers, mine may or may not be among them`;
   const empty = isEmpty
-    ? " You left the advice before the question's turn, so your answer is “nothing to tell”; that is hidden just as well."
+    ? " You left the advice before the question's turn, so your answer is “nothing to report”; that is hidden just as well."
     : "";
   const kept = Math.round((100 * Number(threshold)) / WORDS);
   return (
-    `It says “${which}”, out of ${items} possible answers. The true one is told in ${kept}% of ` +
+    `It says “${which}”, out of ${items} possible answers. The true one is reported in ${kept}% of ` +
     `all cases; your browser rolled the dice, and nobody else knows how they fell.${empty}`
   );
 }
 
-/** Write how little the report tells, from what the client's `explain` counted. */
+/** Describe how little the report reveals, from the counts of the client's `explain`. */
 export function oddsInWords({ factor, likelier, lives }) {
   const times = factor >= 10 ? count(factor) : factor.toFixed(1);
   if (likelier === undefined) {

@@ -23,7 +23,7 @@ function show(data) {
   byId("history-card").hidden = data.history.length < 2;
   byId("certified-key").hidden = data.certificate === null;
   views.history.update(data.history);
-  // Bits of the return tell which actions lead, and nothing about a model.
+  // Return bits show which actions are best, but give no model.
   const hasModel = data.progress !== null;
   for (const id of ["settled-card", "value-card", "model-card", "policy-words"]) {
     byId(id).hidden = !hasModel;
@@ -83,7 +83,7 @@ function showCounts({ users, version, planned_at: from, next_plan_at: to, paused
   say(byId("users"), count(users));
   const wrong =
     (contradictions.length > 0 && `Reports contradict what is stated: ${contradictions.join("; ")}`) ||
-    (change !== null && `Since about user ${count(change.since)} the world is another one: ${change.told.join("; ")}`);
+    (change !== null && `Since about user ${count(change.since)} the environment is a different one: ${change.differences.join("; ")}`);
   const state = paused ? "Paused: no reports are taken" : wrong || "each reported once";
   say(byId("paused"), state);
   byId("paused").className = paused || wrong ? "bad" : "soft";
@@ -143,7 +143,7 @@ function hostileInWords(share, { influence, deployment: { states, actions } }) {
   const middle = shifts[Math.floor(shifts.length / 2)];
   const place = `${states[worst.s]}, ${actions[worst.a]}`;
   return (
-    `If so many lied together, they could shift the estimates by at most the shaded ranges: ` +
+    `If this share of users lied together, they could shift the estimates by at most the shaded ranges: ` +
     `${decimal(middle)} in the middle cell, ${decimal(Math.min(1, share * worst.reach))} in the ` +
     `weakest (${place}).`
   );

@@ -7,7 +7,7 @@ import { count } from "./words.js";
 import { fetchWorld, fits, start, step } from "./world.js";
 
 const DEMO = "investment-demo";
-/** A person is watching: better to say soon that it did not work. */
+/** A person is waiting: show an error early. */
 const ATTEMPTS = 3;
 
 async function live(world) {
@@ -72,13 +72,13 @@ function remember({ states, actions }, month, state, action, reward) {
 
 function showReport(deployment, assignment, lived, entry) {
   const report = JSON.parse(entry.body);
-  const told = explain(deployment, assignment, report.values);
+  const explanation = explain(deployment, assignment, report.values);
   say(byId("body"), JSON.stringify(report, null, 1).replace(/\n\s+(?=-?\d|\])/g, " "));
   say(byId("report-stamp"), "this is all that is sent");
-  say(byId("lives"), count(Number(told.lives)));
+  say(byId("lives"), count(Number(explanation.lives)));
   // At the demo's ε there is one question.
-  const [question] = told.questions ?? [];
-  say(byId("odds"), oddsInWords({ ...told, ...question }));
+  const [question] = explanation.questions ?? [];
+  say(byId("odds"), oddsInWords({ ...explanation, ...question }));
   say(
     byId("promise"),
     `With ε = ${deployment.epsilon} this holds for every report and every pair of lives, whatever ` +
@@ -93,15 +93,16 @@ function showReport(deployment, assignment, lived, entry) {
 
 function showAnswers({ randomizer, labels }, assignment, lived, values) {
   const [question] = assignment.questions;
-  const [told] = randomizer.answered(assignment, values);
+  const [reported] = randomizer.answered(assignment, values);
   // Rewards here are 0 or 1: nothing is rounded, so that the item is the one that was hidden.
   const own = randomizer.held(lived, assignment.policy, question, new SystemSource());
   const { items } = question.oracle;
   say(byId("question"), questionInWords(question, labels));
   say(byId("meaning"), setInWords(question.oracle, own === items - 1));
   const entries = Array.from({ length: items }, (_, item) => {
-    const style = `${told.includes(item) ? "told" : ""} ${own === item ? "own" : ""}`;
-    const sent = told.includes(item) ? element("span", { class: "hidden-text" }, " (reported)") : "";
+    const isReported = reported.includes(item);
+    const style = `${isReported ? "reported" : ""} ${own === item ? "own" : ""}`;
+    const sent = isReported ? element("span", { class: "hidden-text" }, " (reported)") : "";
     const answer = randomizer.meaning(question, item);
     return element("li", { class: style }, answerInWords(answer, labels), sent);
   });
@@ -137,7 +138,7 @@ async function play() {
   try {
     await live(await fetchWorld());
   } catch (error) {
-    say(byId("trouble"), `The demo cannot go on: ${error.message}.`);
+    say(byId("trouble"), `The demo cannot continue: ${error.message}.`);
     byId("trouble").hidden = false;
   }
 }

@@ -12,7 +12,7 @@ export function shape(tag, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/** A drawing that is 100 wide and 10 high, stretched to its place; told in words by `label`. */
+/** A drawing that is 100 wide and 10 high, stretched to fit its place. */
 export function strip(kind, ...children) {
   const frame = { class: `bar ${kind}`, viewBox: "0 0 100 10", preserveAspectRatio: "none" };
   return shape("svg", { ...frame, "aria-hidden": "true" }, ...children);
@@ -30,7 +30,7 @@ export function set(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
 }
 
-/** Change a text only where it differs, so that a screen reader is not told the same again. */
+/** Change a text only where it differs, so that a screen reader does not repeat it. */
 export function say(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }

@@ -5,7 +5,7 @@ import { count, decimal, percent } from "./words.js";
 
 const [WIDTH, HEIGHT] = [600, 160];
 
-/** A drawing of the history, and the same in words for those who listen. */
+/** A drawing of the history, and its description for screen readers. */
 export function historyView({ horizon }) {
   const band = shape("polygon", { class: "certified-band" });
   const settled = shape("polyline", { class: "settled-line" });
@@ -30,9 +30,9 @@ export function historyView({ horizon }) {
     set(band, { points: [...edge("low"), ...edge("high").reverse()].join(" ") });
     const ends = points.length ? [points[0], points.at(-1)] : [];
     ends.forEach(({ users }, i) => say(labels[i], `${count(users)} users`));
-    const told = inWords(points.at(-1));
-    set(node, { "aria-label": told });
-    say(words, told);
+    const description = inWords(points.at(-1));
+    set(node, { "aria-label": description });
+    say(words, description);
   };
   return { node: element("div", {}, node, words), update };
 }

@@ -1,4 +1,5 @@
-// The policy by state and step: what is best as far as is known, how sure that is, who is told it.
+// The policy by state and step: the best known action, its certainty, and the share of users it is
+// recommended to.
 
 import { element, say, set, shape, strip } from "./dom.js";
 import { percent } from "./words.js";
@@ -67,11 +68,11 @@ function policyCell(actions, step) {
     const settled = sureness === null ? shares[best] : sureness;
     node.className = `${actionClass(best)}${settled < SURE ? " unsure" : ""}`;
     say(choice, actions[best]);
-    // A hundred draws cannot tell 100% from a little less.
+    // A hundred draws cannot distinguish 100% from slightly less.
     const drawn = `${percent(Math.min(Math.max(settled, 0.001), 0.999))} sure`;
-    say(sure, sureness === null ? `${percent(shares[best])} are told so` : drawn);
-    const told = shares.map((share, a) => `${actions[a]} to ${percent(share)}`);
-    node.title = `Told now: ${told.filter((_, a) => shares[a] > 0).join(", ")}`;
+    say(sure, sureness === null ? `${percent(shares[best])} get this advice` : drawn);
+    const advised = shares.map((share, a) => `${actions[a]} to ${percent(share)}`);
+    node.title = `Recommended now: ${advised.filter((_, a) => shares[a] > 0).join(", ")}`;
     let x = 0;
     shares.forEach((share, a) => {
       set(parts[a], { x: 100 * x, width: 100 * share });

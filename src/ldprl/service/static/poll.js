@@ -1,4 +1,4 @@
-// Asks again and again, and tells honestly how old the last answer is.
+// Fetches a URL repeatedly and reports how old the last answer is.
 
 const EVERY = 2000;
 const LONGEST_WAIT = 60000;
@@ -7,15 +7,15 @@ const PATIENCE = 10000;
 export const STALE = 10;
 
 /**
- * Fetch `url` every 2 s and hand the JSON to `onData`. After an error wait twice as long, up to a
- * minute. Every second `onAge` hears how many seconds ago the last answer came (null: never), and
- * what went wrong since (null: nothing).
+ * Fetch `url` every 2 s and pass the JSON to `onData`. After an error wait twice as long, up to a
+ * minute. Every second call `onAge` with the age of the last answer in seconds (null: none yet) and
+ * the error since then (null: none).
  */
 export function poll(url, onData, onAge) {
   let last = null;
   let trouble = null;
   let wait = EVERY;
-  const tell = () => onAge(last === null ? null : (performance.now() - last) / 1000, trouble);
+  const reportAge = () => onAge(last === null ? null : (performance.now() - last) / 1000, trouble);
 
   async function ask() {
     try {
@@ -28,10 +28,10 @@ export function poll(url, onData, onAge) {
       trouble = error instanceof TypeError ? "the server does not answer" : error.message;
       wait = Math.min(2 * wait, LONGEST_WAIT);
     }
-    tell();
+    reportAge();
     setTimeout(ask, wait);
   }
 
-  setInterval(tell, 1000);
+  setInterval(reportAge, 1000);
   ask();
 }

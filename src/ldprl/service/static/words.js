@@ -1,4 +1,4 @@
-// Numbers and causes as a person reads them.
+// Formats numbers and causes for people.
 
 const CAUSES = {
   malformed: "not a report at all",
@@ -41,7 +41,7 @@ export function ago(seconds) {
   return `${Math.round(seconds / 3600)} h ago`;
 }
 
-/** Tell why a report was refused. */
+/** Describe why a report was refused. */
 export function cause(name) {
   return CAUSES[name] ?? "";
 }
