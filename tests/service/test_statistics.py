@@ -50,5 +50,6 @@ def test_a_change_of_the_model_is_seen_until_the_old_one_is_forgotten() -> None:
         decoder = Decoder(cast(Database, kept), deployment)
         found = decoder.change(kept.sums)
         assert (None if found is None else found["since"]) == expected
+        assert found is None or found["differences"]
         assert decoder.statistics(kept.sums).users == (memory or 15 * USERS)
         assert decoder.change(kept.sums[: len(kept.sums) // 15]) is None
