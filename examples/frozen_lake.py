@@ -1,4 +1,4 @@
-"""FrozenLake, learnt from ten million walkers who never tell where they went.
+"""FrozenLake, learnt from ten million walkers who never reveal where they went.
 
 Each walker crosses the lake once and sends one private report. How often do later walkers reach the
 goal, depending on how the report was made private?
@@ -35,7 +35,7 @@ for mechanism in (
     Laplace(lake.shape, EPSILON),
 ):
     result = simulate(lake, LDPEVI(mechanism), mechanism, USERS, seed=0, replan="growth:0.1")
-    # Regret is what users lost against the best policy; its last rise tells what the latest lose.
+    # Regret is what users lost against the best policy; its last rise is what the latest lose.
     lost = np.diff(result.curves[0])[-1] / np.diff(result.checkpoints)[-1]
     reached = max(0.0, lake.raw_value(best - float(lost)))
     print(f"{mechanism.name:<22}{mechanism.guarantee.epsilon:>6g}{reached:>15.1%}")

@@ -11,7 +11,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from world import ACTIONS, MOODS, QUARTERS, STANDINGS, STATES
 
-# Okabe and Ito's palette, which the colour-blind can tell apart; from safe to bold.
+# Okabe and Ito's palette, which the colour-blind can distinguish; from safe to bold.
 COLOURS = ("#999999", "#56b4e9", "#f0e442", "#d55e00")
 _INK, _QUIET = "#1b1b1b", "#6b6b6b"
 _BEFORE = 500  # The picture begins at this fraction of the users.

@@ -71,7 +71,7 @@ def _head(found: Findings) -> str:
     reached = seen.learnt_value / seen.best_value
     return f"""<h1>An adviser that never sees its users</h1>
 <p class="lead">{found.users:,} simulated households followed a service's advice for {QUARTERS}
-quarters each. Each told it one randomized answer and nothing else. This is what the service learnt
+quarters each. Each sent one randomized answer and nothing else. This is what the service learnt
 from the answers, and what that cost. World and households are made up (<code>world.py</code> says
 how): nothing here is advice.</p>
 <dl class="figures">
@@ -148,7 +148,7 @@ def _learnt(found: Findings) -> str:
         f"<td>{value / seen.best_value:.1%}</td><td>{seen.policy_loss(value):.3f}</td></tr>\n"
         for name, value in values
     )
-    told = found.dashboard["progress"]
+    progress = found.dashboard["progress"]
     return f"""<h2>3. What was learnt</h2>
 {_picture(found.learning_picture, "Left: loss as users come. Right: the two policies.", "png")}
 <table class="numbers"><caption>Goals met in {QUARTERS} quarters, on average, in the true
@@ -157,8 +157,8 @@ world</caption>
 {rows}</table>
 {_remaining(found)}
 <p>The service cannot see the true world. Its own dashboard put the learnt policy at
-{told["value"]:.2f} goals (90% of the models that fit the reports: {told["low"]:.2f} to
-{told["high"]:.2f}); the truth is {seen.learnt_value:.2f}.</p>
+{progress["value"]:.2f} goals (90% of the models that fit the reports: {progress["low"]:.2f} to
+{progress["high"]:.2f}); the truth is {seen.learnt_value:.2f}.</p>
 {_policy(seen)}"""
 
 
@@ -209,11 +209,11 @@ loss above.</caption>
 
 
 def _cell(seen: Comparison, step: int, state: int) -> str:
-    told, best = int(seen.learnt[step, state]), int(seen.best[step, state])
+    advised, best = int(seen.learnt[step, state]), int(seen.best[step, state])
     note = ""
-    if told != best:
+    if advised != best:
         note = f"<small>better: {ACTIONS[best]} ({seen.costs[step, state]:.4f})</small>"
-    return f'<td style="--action: {COLOURS[told]}">{ACTIONS[told]}{note}</td>'
+    return f'<td style="--action: {COLOURS[advised]}">{ACTIONS[advised]}{note}</td>'
 
 
 def _privacy(found: Findings) -> str:
@@ -221,7 +221,7 @@ def _privacy(found: Findings) -> str:
     claimed = audit["claimed"]
     return f"""<h2>4. Is it private?</h2>
 <p><code>ldprl audit</code> let two households, as different as can be ({escape(audit["pair"])}),
-report {audit["samples"]:,} times each and told them apart as well as it could
+report {audit["samples"]:,} times each and distinguished them as well as it could
 ({escape(audit["attack"])} attack). Claimed: ε = {claimed["epsilon"]:g}, δ = {claimed["delta"]:g}.
 Computed for the code as built: δ = {audit["exact_delta"]:g} at that ε. Proved by the attack, with
 probability 1 − 10⁻⁶: ε ≥ {audit["empirical_epsilon_lower"]:.2f}. Verdict: the claim

@@ -93,7 +93,7 @@ def run(options: argparse.Namespace, out: Path, folder: Path) -> Findings:
     mechanism = ("--mechanism", PAIR[1], *sizes, "--epsilon", epsilon)
     say(f"auditing {PAIR[1]} with {options.audit_samples:,} reports of each user")
     samples = ("--samples", options.audit_samples)
-    # Exit code 1 says that the claim is violated: the report is to tell it.
+    # Exit code 1 says that the claim is violated: the report must show it.
     audit = json.loads(ldprl("audit", *mechanism, *samples, "--json", accept=(0, 1)))
     return Findings(
         users=users,
@@ -169,7 +169,7 @@ def watched(
 
 
 def say(text: str) -> None:
-    """Tell on stderr how far the run is."""
+    """Print progress to stderr."""
     print(f"[{time.monotonic() - _STARTED:4.0f} s] {text}", file=sys.stderr, flush=True)
 
 

@@ -1,8 +1,8 @@
 """The made-up world of the adviser: where it comes from, number by number.
 
 A household follows the advice for six quarters. Its state is the mood of the market and its own
-standing; each quarter it is told where to put its money. Two things are random: the mood, which
-goes on by itself, and the quarter's return. A return that is high enough meets the household's
+standing; each quarter it is advised where to put its money. Two things are random: the mood, which
+evolves by itself, and the quarter's return. A return that is high enough meets the household's
 goal, which is the reward; a very good or very bad one moves it up or down one standing.
 
 Nobody's money is in these numbers, and they advise nobody. They were picked, after a random search
@@ -82,7 +82,7 @@ def returns(mood: int, standing: int, action: int) -> NormalDist:
 def make_world() -> TabularMDP:
     """Return the MDP of these numbers, rounded to four decimals so that its file reads well.
 
-    Goal and move hang on the same return. An MDP's reward and next state are independent given
+    Goal and move depend on the same return. An MDP's reward and next state are independent given
     state and action, so that only their chances are kept.
     """
     places = (len(MOODS), len(STANDINGS), len(ACTIONS))

@@ -1,7 +1,7 @@
 """A small ASGI app on the user's own device: its window asks for advice and says what came of it.
 
 States and rewards stay in this process and its files. Only the randomized report leaves. Whenever
-the app is killed, the next request goes on where the last one ended.
+the app is killed, the next request continues where the last one ended.
 
     export LDPRL_URL=https://advice.example LDPRL_DIGEST=… LDPRL_LEDGER=~/advice.ledger
     uvicorn --app-dir examples/apps local_app:app

@@ -95,7 +95,7 @@ SHARES_TOLERANCE = 1e-9
 
 
 def check_plan(plan: object, shape: Shape) -> Plan:
-    """Return ``plan`` as it is, or refuse it: where it enters, and before anybody receives it."""
+    """Return ``plan`` unchanged, or refuse it; called before anybody receives it."""
     if not isinstance(plan, tuple | list) or not plan:
         raise InputError("plan", type(plan).__name__, "a tuple of one or more assignments")
     for i, one in enumerate(plan):

@@ -15,7 +15,7 @@ def bisect(
 ) -> tuple[float, float]:
     """Return two numbers between which ``holds`` turns true: take the one on the safe side.
 
-    ``holds`` is taken to be false at ``low`` and true at ``high``, without a look. The interval is
+    ``holds`` is taken to be false at ``low`` and true at ``high``, unchecked. The interval is
     halved ``halvings`` times, or until it is no wider than ``relative`` times its upper end.
     """
     for _ in range(halvings):

@@ -73,7 +73,7 @@ class People:
     seed
         Makes lives and noise pseudo-random: for tests, without any privacy.
     patience
-        Seconds for which a person goes on trying to reach the service.
+        Seconds for which a person keeps trying to reach the service.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ Block = TypeVar("Block", FloatArray, "Effects")
 
 @dataclass(frozen=True)
 class Effects:
-    """What bits of the return under random tables come to (model-free sums).
+    """Sums of return bits under random tables: they need no model.
 
     Answers count by public weights, fixed before the users answer: later ones for more.
 

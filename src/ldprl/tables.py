@@ -25,6 +25,7 @@ WHOLE = 2**32
 MOST_TABLES = 2**53 - 1
 """As many as a JSON number can count: in effect a table for every user."""
 _WORDS_IN_BLOCK = 8
+"""32-bit words in a SHA-256 digest."""
 _SEED = re.compile(r"[0-9a-f]{32}")
 
 

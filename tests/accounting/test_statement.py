@@ -90,7 +90,7 @@ def test_a_failing_claim_in_words() -> None:
 def test_no_privacy_in_words(mechanism: Mechanism) -> None:
     text = words_of(mechanism)
     assert text.startswith("Your reports are ")
-    assert "what happened to you: a report may tell all of it" in text
+    assert "what happened to you: a report may reveal all of it" in text
     assert "odds" not in text
     assert privacy_statement(mechanism).to_dict()["returning_user"] == []
 

@@ -1,4 +1,4 @@
-"""What telling actions apart by return bits costs, against cases that are known in closed form."""
+"""What distinguishing actions by return bits costs, against cases that are known in closed form."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_bandit_costs_about_its_lower_bound(epsilon: float) -> None:
     # The range leaves out a few percent of [0, 1].
     whole = float(ReturnBits(world.shape, epsilon).spread(0.9))
     assert 0.95 * whole < found.spread <= whole
-    assert found.telling == pytest.approx(2 * found.spread**2 * math.log(USERS) / 0.2)
+    assert found.distinguishing == pytest.approx(2 * found.spread**2 * math.log(USERS) / 0.2)
     # The bound has the divergence of the two laws of an answer not the variance at the best.
     least = instance_lower_bound(world, epsilon).at(USERS)
     assert found.regret == pytest.approx(least, rel=0.25)
@@ -38,7 +38,7 @@ def test_a_bandit_costs_about_its_lower_bound(epsilon: float) -> None:
 
 def test_what_k_users_cannot_tell_costs_what_it_loses() -> None:
     found = effects_price(_bandit(0.5, 0.4999), 1.0, USERS)
-    assert found.telling == pytest.approx(USERS * 0.0001)
+    assert found.distinguishing == pytest.approx(USERS * 0.0001)
     assert found.undecided == 1
 
 
@@ -49,7 +49,7 @@ def test_one_action_for_all_steps_costs_where_the_best_depends_on_the_step() -> 
     world = TabularMDP(moves, np.array([[0, 0.2], [1, 1]]), 2, np.array([1.0, 0.0]))
     found = effects_price(world, 2.0, USERS)
     assert found.sameness == pytest.approx(USERS * 0.1)
-    assert found.telling == pytest.approx(2 * found.spread**2 * math.log(USERS) / 0.1)
+    assert found.distinguishing == pytest.approx(2 * found.spread**2 * math.log(USERS) / 0.1)
 
 
 def test_actions_that_are_not_admissible_cost_nothing() -> None:
@@ -57,5 +57,5 @@ def test_actions_that_are_not_admissible_cost_nothing() -> None:
     known = Structure.from_document({"admissible": [[0, 1]]}, world.shape)
     fewer = effects_price(replace(world, structure=known), 2.0, USERS)
     two, three = effects_price(_bandit(0.9, 0.7), 2.0, USERS), effects_price(world, 2.0, USERS)
-    assert fewer.telling == pytest.approx(two.telling)
-    assert three.telling == pytest.approx(two.telling * (1 + 0.2 / 0.7))
+    assert fewer.distinguishing == pytest.approx(two.distinguishing)
+    assert three.distinguishing == pytest.approx(two.distinguishing * (1 + 0.2 / 0.7))

@@ -1,1 +1,1 @@
-"""What a report gives away: exact (ε, δ), composition, statements in words, audits by attack."""
+"""What a report reveals: exact (ε, δ), composition, privacy statements, audits by attack."""

@@ -22,6 +22,7 @@ from ldprl.shape import FloatArray
 MOST_LOCAL_EPSILON = 30.0
 """Above this e^{−ε₀} < 10⁻¹³: no crowd that fits on earth hides anybody."""
 _SAME = 11
+"""Decimals to which ln(R/ω) of two kinds of report must agree for them to be merged."""
 
 
 @dataclass(frozen=True)

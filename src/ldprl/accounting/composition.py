@@ -23,10 +23,14 @@ from ldprl.bisection import bisect
 from ldprl.errors import InputError, positive, probability
 
 _GRID_BITS = 18
+"""The grid of one pair has 2¹⁸ points divided by the number of copies, rounded to a power of 2, so
+that the composed grid keeps its size."""
 _LEAST_POINTS = 2**6
+"""Fewest points in the grid of one pair."""
 _ROUNDING = 1e-14
+"""Relative and absolute difference up to which two probabilities count as equal."""
 MOST_EPSILON = 20
-"""A report above this hides next to nothing, and is taken to hide nothing."""
+"""Reports with a larger ε hide almost nothing, and count as hiding nothing."""
 
 Number = float | str | Decimal | Fraction
 

@@ -19,6 +19,7 @@ from ldprl.shape import FloatArray
 _ORDERS = 1 + np.geomspace(0.05, 2000, 400)
 """Rényi orders α to choose from: 3% apart, which costs less than 0.1% of the reports."""
 _ROUNDING = 1e-9
+"""Safety margin, relative and absolute, against rounding in the sum of the divergences."""
 
 
 def admits(costs: Sequence[Budget], budget: Budget, first: Budget | None = None) -> bool:

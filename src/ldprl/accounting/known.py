@@ -1,4 +1,4 @@
-"""What a deployment states to be publicly known, in words for its users."""
+"""What a deployment states to be publicly known, as sentences for its users."""
 
 from __future__ import annotations
 

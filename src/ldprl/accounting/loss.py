@@ -18,8 +18,11 @@ from ldprl.bisection import bisect
 from ldprl.shape import FloatArray
 
 _GRID_POINTS = 2**14
+"""Points in the grid of losses of one pair: the bound on δ is tighter with more."""
 _LOST_MASS = 1e-14
+"""Probability of extreme losses that is moved aside, over all copies: δ changes by at most this."""
 _ON_GRID = 1e-9
+"""Steps of the grid by which a loss may miss a grid point through rounding."""
 LEAST_DELTA = 1e-12
 """Below this, rounding errors drown the δ that is computed here."""
 

@@ -10,8 +10,11 @@ from ldprl.accounting.loss import LossPair
 from ldprl.shape import FloatArray
 
 _BINS = 2**12
+"""Bins between the two means of continuous Laplace noise; the slack of the pair falls with more."""
 _GAUSSIAN_BINS = 2**16
+"""Bins of Gaussian noise."""
 _GAUSSIAN_REACH = 9.0
+"""Standard deviations that the bins cover on either side: 10⁻¹⁹ lies beyond."""
 
 
 def discrete_laplace_pair(shift: int, scale: float, copies: int) -> LossPair:

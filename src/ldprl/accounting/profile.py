@@ -35,7 +35,9 @@ from ldprl.bisection import bisect
 from ldprl.errors import InputError, probability, real
 
 _POINTS = 2**16
+"""Points in the grid of losses: the gap between the bounds falls with more."""
 _ROUNDING = 1e-12
+"""Relative rounding error of a sum of losses."""
 
 
 class PrivacyProfile:

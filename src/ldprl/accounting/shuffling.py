@@ -6,7 +6,7 @@ have
 
     δ(ε) ≤ E[(X₁ + … + X_n)⁺]/n
 
-whatever the other users' data are. *Proof.* Tell the attacker which of the others drew from the
+whatever the other users' data are. *Proof.* Show the attacker which of the others drew from the
 blanket, and what the rest reported. M ~ Bin(n − 1, γ) blanket draws remain, mixed with the
 victim's report; against M + 1 draws from ω/γ their likelihood ratio is the mean of γR_x/ω over
 them. So δ ≤ E_M E[(Σ_{i ≤ M+1} γ(R_x − e^ε R_x')/ω)⁺]/(M + 1), and
@@ -38,6 +38,7 @@ from ldprl.errors import InputError, positive, probability, whole_number
 from ldprl.shape import FloatArray
 
 MOST_USERS = 10**12
+"""Largest crowd for which δ is computed."""
 # Relative error of the arithmetic; against exact rationals it stayed below 10⁻¹¹ up to n = 10⁹.
 _ROUNDING = 1e-9
 # Unseen, a probability that underflows would be rounded down.
@@ -56,6 +57,7 @@ _REACH = 12.0
 # ln of a probability that is smaller than any δ in use.
 _FAR = -150.0
 _TOLERANCE = 1e-6
+"""Relative error to which ε and ε₀ are searched for, on the safe side."""
 # A crowd's profile is sampled from ε = 0 to where δ is this small; beyond, up to ε₀, it is a line.
 _PAIR_DELTA, _PAIR_POINTS = 1e-15, 400
 

@@ -21,8 +21,11 @@ from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 
 _VERSION = 1
 _SMALL_DELTA = 1e-6
+"""δ at which several reports are composed, unless one report has a larger one."""
 _LARGEST_EPSILON = math.log(1e9)
+"""Above this, a factor e^ε on the odds is not stated as a limit."""
 USUAL_CROWD_DELTA = 1e-8
+"""δ at which the privacy of a crowd is stated, unless the caller names another."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class PrivacyStatement:
     @property
     def public(self) -> list[str]:
         """What anybody may know."""
-        asked = "the question that you are asked; it is chosen without a look at your data"
+        asked = "the question that you are asked; it is chosen without looking at your data"
         return [
             "the policy that you are given: which action to take in which situation",
             *([asked] if self.question else []),
@@ -75,9 +78,9 @@ class PrivacyStatement:
     @property
     def not_protected(self) -> list[str]:
         """What noise in a report does not hide."""
-        everything = "what happened to you: a report may tell all of it"
+        everything = "what happened to you: a report may reveal all of it"
         total = (
-            "what all your reports together tell, here and in other deployments: what they cost"
+            "what all your reports together reveal, here and in other deployments: what they cost"
             " adds up, and your device keeps the account"
         )
         return [
@@ -184,7 +187,7 @@ class PrivacyStatement:
         return (
             "Between you and the service stands a relay, so you have two promises. Even if relay"
             f" and service work together, all of the above holds, with ε₀ = {self.given.epsilon:g}."
-            " As long as they do not, nobody can tell which report is yours among at least"
+            " As long as they do not, nobody knows which report is yours among at least"
             f" {mixed.crowd:,}, and seeing all of them changes the odds by at most a factor of"
             f" {odds(mixed.epsilon)} (ε = {mixed.epsilon:.4g}), except with a chance of"
             f" {chance(mixed.delta)} (δ = {mixed.delta:g}). If fewer than {mixed.crowd:,} people"

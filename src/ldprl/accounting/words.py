@@ -1,4 +1,4 @@
-"""Privacy in words that need no training."""
+"""Phrases about privacy for readers without training."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 _WIDTH = 80
 _LARGEST = 1e9
+"""Odds above this are not written out."""
 
 
 def odds(epsilon: float) -> str:

@@ -19,8 +19,11 @@ from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, Shape
 
 DEFAULT_TARGET, DEFAULT_DELTA, DEFAULT_RUNS = 0.1, 1e-6, 30
+"""Policy loss to reach, δ of the Gaussian mechanism, and runs of the recommended pair."""
 _LEAST_EPSILON, _MOST_EPSILON = 0.001, 100.0
+"""The ε that a caller may ask about."""
 _MOST_USERS = 10**11
+"""Users that a caller may ask about: forecasts simulate ten times as many, the engine's limit."""
 
 Asked = Literal["epsilon", "users", "loss"]
 

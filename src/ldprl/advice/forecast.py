@@ -27,6 +27,7 @@ FIRST_PLAN, GROWTH = 1000, 0.1
 AHEAD = 10
 """The recommended pair is simulated for this many times the users."""
 LEAST_RUNS = 3
+"""Fewest runs of a forecast: a standard error needs a few."""
 _MOST_STEPS = 1.5 * 10**8
 """Steps of users in one forecast where every user is simulated: about four seconds of a core."""
 

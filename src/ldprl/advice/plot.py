@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _INK, _QUIET = "#1b1b1b", "#6b6b6b"
 _HIGHEST = 1.3
+"""Upper end of the axis of losses; acting at random loses 1."""
 _BEFORE = 1000
 """The picture begins at this fraction of the users."""
 

@@ -10,7 +10,9 @@ from ldprl.bisection import bisect
 from ldprl.errors import positive, probability, whole_number
 
 _MOST_REPORTS = 10**4
+"""Reports of one user that are composed."""
 _DIGITS = 4
+"""Significant digits of the ε of a report."""
 
 
 @dataclass(frozen=True)

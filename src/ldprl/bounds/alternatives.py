@@ -27,6 +27,7 @@ from ldprl.shape import FloatArray
 TIE = 1e-9
 """Actions whose gaps are below this count as equally good, per step of the horizon."""
 _HALVINGS = 45
+"""Halvings of [0, 1] in the search for the least change: to 2⁻⁴⁵, rounded up."""
 _MOST_WORK = 2e12
 """Multiplications that the search for alternatives may take: a quarter of an hour."""
 

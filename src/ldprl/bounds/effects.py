@@ -1,4 +1,4 @@
-"""What it costs to tell actions apart by bits of the return: an estimate from their variance.
+"""What it costs to distinguish actions by return bits: an estimate from their variance.
 
 Not a proved bound: it adds up Lai and Robbins' bound for each action of each state alone, with
 normal estimates, to first order around the best policy.
@@ -31,23 +31,23 @@ class EffectsPrice:
     ----------
     spread
         σ, the standard deviation of one user's estimate of the return.
-    telling
+    distinguishing
         Σ min(2σ² ln K/Δ, K·Δ) over all (s, a) with Δ > 0: 2σ² ln K/Δ² users play a, and lose Δ.
     sameness
         K·Σ_s min_a ℓ(s, a): what tables lose that have one action for all steps.
     undecided
-        Share of the (s, a) with Δ > 0 that K users cannot tell apart: 2σ² ln K/Δ² > K.
+        Share of the (s, a) with Δ > 0 that K users cannot distinguish: 2σ² ln K/Δ² > K.
     """
 
     spread: float
-    telling: float
+    distinguishing: float
     sameness: float
     undecided: float
 
     @property
     def regret(self) -> float:
         """Both parts together."""
-        return self.telling + self.sameness
+        return self.distinguishing + self.sameness
 
 
 def effects_price(mdp: TabularMDP, epsilon: float, episodes: int) -> EffectsPrice:
@@ -68,7 +68,7 @@ def effects_price(mdp: TabularMDP, epsilon: float, episodes: int) -> EffectsPric
     needed = 2 * spread**2 * math.log(episodes) / gaps**2
     return EffectsPrice(
         spread=spread,
-        telling=float((np.minimum(needed, episodes) * gaps).sum()),
+        distinguishing=float((np.minimum(needed, episodes) * gaps).sum()),
         sameness=episodes * float(least.sum()),
         undecided=float((needed > episodes).mean()) if len(gaps) else 0.0,
     )

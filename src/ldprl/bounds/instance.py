@@ -15,6 +15,7 @@ from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray
 
 _HALVINGS = 40
+"""Halvings of [0, 2] in the search for the largest valid scale of the prices, rounded down."""
 _SLACKS = (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 """What prices are lowered by, in units of reward; the solver's own tolerance is 10⁻⁷."""
 

@@ -1,8 +1,8 @@
 """What an oracle pays that knows the gaps and the occupancies, and asks and concludes as we do.
 
-It explores each row that has an alternative by the cheapest policies, one question a user, until
-the confidence set excludes the alternative. Between it and the lower bound lie the questions and
-the width of the set; between it and a learner lies the exploration rule.
+It explores each row that has an alternative by the cheapest policies, one question for each user,
+until the confidence set excludes the alternative. Between it and the lower bound lie the questions
+and the width of the set; between it and a learner lies the exploration rule.
 """
 
 from __future__ import annotations

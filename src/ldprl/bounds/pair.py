@@ -21,9 +21,11 @@ from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray
 
 _HALVINGS = 45
+"""Halvings in a search; the result is rounded to the safe side."""
 _FIRST_LOOK, _SECOND_LOOK, _ROWS = 4, 12, 3
 """Sizes of a change that the search for the best pair tries: in every row, then in the best few."""
 _THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
+"""Values of b in the bound, as shares of η/λ. Each gives a valid bound, and the largest counts."""
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,11 @@ class Scale:
         return Interval(low, high)
 
     def estimate(self, bits: Bits) -> float:
-        """Return the mean return at which bits have the mean of ``bits``, within what it can be."""
+        """Return the mean return, cut to [0, H], at which bits have the mean of ``bits``."""
         return self.worth(Interval(bits.mean, bits.mean)).low
 
     def difference(self, mean: Interval) -> Interval:
-        """Return the differences of returns at which the means of bits differ by so much."""
+        """Return the differences of returns that belong to these differences of the bits' means."""
         ends = (end / (2 * self.keep - 1) for end in (mean.low, mean.high))
         low, high = (self.horizon * min(max(end, -1.0), 1.0) for end in ends)
         return Interval(low, high)

@@ -250,7 +250,7 @@ class Evidence:
     def _compared(self, policy: Policy) -> bool:
         """Whether the incumbent need not be asked: it is decided, or the policy has fewer answers.
 
-        With an alarm fewer do not matter: only the incumbent's answers go on as policies change.
+        With an alarm it is asked anyway: only its answers continue while policies change.
         """
         place = self._numbers.get(_key(policy), len(self.policies))
         if place is None:

@@ -83,15 +83,15 @@ def advise(
             at_most=10**3,
         ),
     ] = 30,
-    seed: Annotated[int, options.seed("The same seed, the same advice.")] = 0,
+    seed: Annotated[int, options.seed("The same seed gives the same advice.")] = 0,
     workers: options.Workers = None,
     plot: Annotated[Path | None, options.picture("Draw the forecasts into this file.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Advise on ε, mechanism and learner, by simulating what each would cost.
 
-    Of --users and --epsilon give one, and the other is searched for; give both, and the policy
-    loss is forecast. The answer comes first, then what would change it, then the forecasts.
+    Give --users or --epsilon, and the other is searched for; give both, and the policy loss is
+    forecast. The answer comes first, then what would change it, then the forecasts.
     Forecasts hold for the simulated MDPs: give your own with --mdp where you can.
     """
     from ldprl.advice import Returning

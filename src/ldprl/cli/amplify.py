@@ -23,9 +23,7 @@ def amplify(
     central_epsilon: Annotated[
         float | None, options.real("E", "ε > 0 that a report has in the crowd.", positive)
     ] = None,
-    crowd: Annotated[
-        int | None, options.whole("N", "Reports that are mixed; 1e5 is a number too.")
-    ] = None,
+    crowd: Annotated[int | None, options.whole("N", "Reports that are mixed, such as 1e5.")] = None,
     delta: Annotated[float, options.real("D", "δ in (0, 1) in the crowd.")] = 1e-8,
     mechanism: Annotated[
         str | None,
@@ -37,7 +35,7 @@ def amplify(
     actions: Annotated[int | None, options.ACTIONS] = None,
     horizon: Annotated[int | None, options.HORIZON] = None,
     participations: Annotated[
-        int, options.whole("N", "Also say what a user who takes part so often has.", at_most=10**4)
+        int, options.whole("N", "Also for a user who takes part this many times.", at_most=10**4)
     ] = 1,
     out: Annotated[
         Path | None, options.picture("Draw central ε by crowd into FILE.png, .svg or .pdf.")
@@ -46,9 +44,9 @@ def amplify(
 ) -> None:
     """Compute what shuffling adds: central (ε, δ) of a crowd of reports, each ε₀ by itself.
 
-    Of --epsilon, --crowd and --central-epsilon give two; the third is computed, and errs to the
-    safe side. It holds against whoever sees the reports without knowing who sent which. The ε₀ of
-    each report holds in any case.
+    Give two of --epsilon, --crowd and --central-epsilon; the third is computed, and errs on the
+    safe side. It holds against anybody who sees the reports without knowing who sent which. The
+    ε₀ of each report holds in any case.
     """
     from dataclasses import replace
 

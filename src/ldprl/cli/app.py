@@ -109,7 +109,7 @@ def ldprl_command(
 
     A user's trajectory becomes a private report; reports become sums; sums become a policy; the
     policy goes back to the users. What that costs is regret: **regret** simulates it,
-    **bounds** says what theory promises and forbids.
+    **bounds** computes what theory guarantees and rules out.
 
     **ldprl COMMAND --help** ends with an example; **--json** makes output that programs can read.
     Your own learner or mechanism is named as **module:Class**.

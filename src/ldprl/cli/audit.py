@@ -53,14 +53,14 @@ def audit(
         int | None,
         options.whole("N", "How many are really in a batch. \\[default: the crowd]", 1, 10**6),
     ] = None,
-    seed: Annotated[int, options.seed("The same seed, the same audit.")] = 0,
+    seed: Annotated[int, options.seed("The same seed gives the same audit.")] = 0,
     as_json: options.Json = False,
 ) -> None:
     """Attack a mechanism and say what that proves about its (ε, δ).
 
-    Two users whose trajectories differ as much as any can report again and again; an attacker
-    who knows both distinguishes them. What it states holds with probability 1 − 10⁻⁶. The exit
-    code is 1 if a claim is violated.
+    Two users whose trajectories differ as much as possible report repeatedly; an attacker who
+    knows both trajectories tries to distinguish the reports. What it states
+    holds with probability 1 − 10⁻⁶. The exit code is 1 if a claim is violated.
     """
     if every == (mechanism is not None):
         raise InputError("mechanism", mechanism, "either a name or --all")

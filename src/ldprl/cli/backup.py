@@ -20,7 +20,7 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="The backup.")]
 
 
 def backup(file: File, database: Database, as_json: options.Json = False) -> None:
-    """Copy a service's database, as it is at one moment, while servers go on using it.
+    """Copy a service's database, as it is at one moment, while servers continue to use it.
 
     The copy is one file, which **ldprl restore** takes for SQLite and PostgreSQL alike. A file that
     exists is not overwritten.

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 
 def learner_names(incomplete: str) -> list[tuple[str, str]]:
-    """Return the learners whose names go on from ``incomplete``, with what they are."""
+    """Return the learners whose names start with ``incomplete``, with their summaries."""
     from ldprl.catalogue import LEARNERS
 
     return _starting(incomplete, ((name, kind.summary) for name, kind in LEARNERS.items()))
 
 
 def mechanism_names(incomplete: str) -> list[tuple[str, str]]:
-    """Return the mechanisms whose names go on from ``incomplete``, with what they are."""
+    """Return the mechanisms whose names start with ``incomplete``, with their summaries."""
     from ldprl.mechanisms.catalogue import MECHANISMS
 
     return _starting(incomplete, ((name, kind.summary) for name, kind in MECHANISMS.items()))

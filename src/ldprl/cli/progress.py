@@ -14,7 +14,7 @@ import typer
 from ldprl.simulation.schedule import Schedule, plans_until
 
 _BETWEEN_UPDATES = 0.1
-"""Seconds from one change of a bar to the next: a change costs more than many a plan."""
+"""Seconds from one change of a bar to the next: redrawing it takes longer than many plans do."""
 _FIRST_LINE = 1.0
 """Seconds after which a log gets its first line of progress."""
 _LINE_FACTOR = 1.25

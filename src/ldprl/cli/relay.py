@@ -29,15 +29,16 @@ def relay(
         str,
         options.text(
             "TOKEN",
-            "What the service knows this relay by; better in the environment.",
+            "The token by which the service knows this relay; better in the environment.",
             envvar="LDPRL_RELAY_TOKEN",
         ),
     ] = "",
     log: options.LogFormat = "text",
 ) -> None:
-    """Hold sealed reports, and hand them over when a crowd is there: never fewer.
+    """Hold sealed reports, and hand them over once they are a crowd.
 
-    To be run by somebody else than the service. See the page on the relay for who may know what.
+    Somebody other than the service's operator runs it. The page on the relay says who may know
+    what.
     """
     from ldprl.relay.run import relay as run
 

@@ -65,8 +65,8 @@ def reproduce(
     """Make every figure and table of the paper, with the paper's constants and with sound ones.
 
     DIR gets pictures (PNG and SVG), their data (Parquet) and report.html, which needs nothing
-    else. What it costs is said first; the time left is judged by the curves that are finished.
-    They are kept: after Ctrl-C the same command continues.
+    else. The expected time is printed first; the time left is estimated from the finished curves.
+    These are kept: after Ctrl-C the same command continues.
     """
     from ldprl.cli.progress import resumable
     from ldprl.figures.gallery import figure_named

@@ -38,7 +38,7 @@ def simulate_users(
     ] = None,
     patience: Annotated[
         float,
-        options.real("T", "Seconds to go on trying when the service does not answer.", positive),
+        options.real("T", "Seconds to keep trying when the service does not respond.", positive),
     ] = 10,
     as_json: options.Json = False,
 ) -> None:

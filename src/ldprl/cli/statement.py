@@ -27,7 +27,7 @@ def statement(
     delta: options.Delta = 0,
     constants: options.ConstantsName = "sound",
     reports: Annotated[
-        str, options.text("N,…", "Say what a user who reports so often has spent.")
+        str, options.text("N,…", "Say what a user who sends N reports has spent.")
     ] = "2,10,100",
     crowd: Annotated[
         int | None,

@@ -45,7 +45,7 @@ class Client:
     ledger
         The user's :class:`~ldprl.client.ledger.Ledger`, or where its file is to be.
     patience
-        Seconds for which a call goes on trying while the service does not respond.
+        Seconds for which a call keeps trying while the service does not respond.
     timeout
         Seconds that one attempt may wait for the network.
     source
@@ -150,7 +150,7 @@ class Client:
         RefusedError
             The service will never count this report.
         UnavailableError
-            There was no policy to be had; nothing has been lived or drawn.
+            No policy could be fetched; nothing has been lived or drawn.
         """
         with self._lock:
             episode = self._episode(self._reserved(again), keep=False)
@@ -176,7 +176,7 @@ class Client:
         Raises
         ------
         UnavailableError
-            There was no policy to be had; nothing has been lived or drawn.
+            No policy could be fetched; nothing has been lived or drawn.
         BusyError
             Another process is in this episode.
         """
@@ -199,7 +199,7 @@ class Client:
             ]
 
     def close(self) -> None:
-        """Close the connection, and let another process go on with the episode."""
+        """Close the connection, and let another process continue the episode."""
         with self._lock:
             self._remote.connection.close()
             if self._current is not None:
@@ -210,7 +210,7 @@ class Client:
         return self.ledger.reserve(self.digest, self.deployment.built.guarantee, again=again)
 
     def _episode(self, entry: Entry, *, keep: bool) -> Episode:
-        """Return the episode of a report; ``keep`` goes on with its journal and writes to it."""
+        """Return the episode of a report; ``keep`` continues its journal and writes to it."""
         deployment, journal = self.deployment, Journal(self._journal_path())
         journal.open()
         try:

@@ -158,7 +158,7 @@ class Episode:
             self._journal.close()
 
     def close(self) -> None:
-        """Let another process go on with the episode."""
+        """Let another process continue the episode."""
         with self._lock:
             self._journal.close()
 

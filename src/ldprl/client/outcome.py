@@ -1,4 +1,4 @@
-"""What became of a report, for the app and in the ledger's words."""
+"""What became of a report, for the app and as the ledger records it."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _COME_BACK = (408, 425, 429)
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to go on trying.
+    """How long to keep trying.
 
     The n-th wait is uniform on [0, min(30 s, 0.2 s·2ⁿ)], so that clients that failed together do
     not come back together. A ``Retry-After`` is waited for first.

@@ -10,10 +10,11 @@ from ldprl.client.errors import UnexpectedResponseError
 from ldprl.client.patience import Patience
 
 _LONGEST_NOTE = 300
+"""Characters of a refusal that go into the ledger: the service chooses its text."""
 
 
 class RemoteService:
-    """A service as a client sees it. What it says is checked by whoever asked."""
+    """A service as a client sees it. The caller checks what it returns."""
 
     def __init__(self, connection: Connection, patience: Patience) -> None:
         self.connection = connection

@@ -34,7 +34,7 @@ def run_experiment(
     path
         The TOML file; see :class:`~ldprl.experiments.schema.Experiment` for its keys.
     out
-        The results folder: new, or of this experiment, which then goes on where it stopped.
+        The results folder: new, or of this experiment, which then continues where it stopped.
     workers
         Processes; default: one for each core.
     cluster

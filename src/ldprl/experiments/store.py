@@ -35,6 +35,7 @@ _LOCK = ".lock"
 MANIFEST = "manifest.json"
 CELLS = "cells"
 _CELLS_AT_ONCE = 256
+"""Cells whose rows are in memory at a time while results are merged."""
 
 
 class Store:

@@ -48,7 +48,7 @@ def reproduce(
     workers
         Processes that simulate; default: one for each core.
     progress
-        Called as the work goes on.
+        Called as the work progresses.
     """
     started = time.perf_counter()
     chosen = {name: figure_named(name) for name in names or chapters()}

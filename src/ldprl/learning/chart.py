@@ -1,4 +1,4 @@
-"""A chart of the world: where steps lead, as far as noisy counts of moves show it, and ways in it.
+"""A chart of the world: where steps lead, by noisy counts of moves, and ways in it.
 
 Counts of S² moves are noisy in every cell. Where few of them are possible the large ones stand
 out, and the rest is taken for nothing: what is charted this way is sparse.
@@ -17,7 +17,7 @@ from ldprl.statistics import Statistics
 _KEPT = 5.0
 """A move counts if it stands out by this many standard deviations. With 3, moves that stand out by
 chance make up a quarter of what was just charted, and expeditions follow them to states that they
-never come to: on CliffWalking two of three runs found no goal with 10⁶ users (seeds 0-2)."""
+never reach: on CliffWalking two of three runs found no goal with 10⁶ users (seeds 0-2)."""
 _STARTS = 3.0
 """The same for where users start, which is asked in every plan: an error does not last."""
 
@@ -155,7 +155,7 @@ class Chart:
 
 
 def chart_of(statistics: Statistics, variance: float, choices: BoolArray) -> Chart:
-    """Return what the moves in ``statistics`` come to; ``variance`` is an answer's in each cell."""
+    """Return the chart of the moves in ``statistics``; ``variance`` is an answer's in each cell."""
     shape = statistics.shape
     assert statistics.transition_reports is not None
     counts, reports = statistics.transitions[0], statistics.transition_reports[0]
@@ -178,7 +178,7 @@ def chart_of(statistics: Statistics, variance: float, choices: BoolArray) -> Cha
 
 
 def _start(statistics: Statistics, variance: float) -> FloatArray:
-    """Return where users start, as far as it stands out; evenly anywhere if nothing does."""
+    """Return where users start, by the states that stand out; uniform if none does."""
     assert statistics.arrivals is not None
     assert statistics.asked is not None
     states, asked = statistics.shape.states, statistics.asked[0]

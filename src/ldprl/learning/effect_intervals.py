@@ -24,8 +24,9 @@ from ldprl.statistics import Effects
 _COMPONENTS = 36
 _RATIO = 1.6
 _FASTEST = 600.0
-"""Of the mixture's rates: λ_j = 600/c·1.6^−j for terms of at most c, fixed in advance. Weights grow
-with the number of users, and early ones are about a hundredth of the last."""
+"""Rates of the mixture: λ_j = 600/c·1.6^−j, j = 0, …, 35, for terms of at most c, fixed in advance.
+They span seven orders of magnitude, because weights grow with the number of users: early ones are
+about a hundredth of the last."""
 
 
 def effect_intervals(

@@ -37,6 +37,7 @@ _LEAST = 1.0
 """An action's chance is at least _LEAST/(k·A): about one user is spent on it whenever the number
 of users grows by a constant factor."""
 _LARGEST_FLOOR = 0.05
+"""Largest probability that a table's action is drawn evenly; it applies to the first 20 users."""
 _RESOLVED = 10.0
 """The last steps get separate actions when their effects could be 10 noise variances: H² times
 as many users as for the effects of a whole episode."""

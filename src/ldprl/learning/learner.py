@@ -20,7 +20,7 @@ class Learner(Named, ABC):
     """Turns :class:`~ldprl.statistics.Statistics` into assignments for the next users.
 
     A plan is a function of the sums (and of ``rng`` where the learner samples), so a service can
-    restart at any time and go on with the same plan.
+    restart at any time and continue with the same plan.
     """
 
     private: ClassVar[bool] = True
@@ -77,7 +77,7 @@ class Learner(Named, ABC):
         return max(self.plan(statistics, rng), key=lambda one: one.share).policy
 
     def optimistic_value(self, statistics: Statistics, initial: FloatArray) -> float | None:
-        """Return what no policy exceeds as far as the learner is sure, if it is ever sure."""
+        """Return an upper bound on the value of every policy, if the learner has one."""
         return None
 
     def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:

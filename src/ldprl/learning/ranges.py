@@ -1,6 +1,6 @@
 """Where to put the thresholds that returns are compared with.
 
-A narrow range tells small differences apart with fewer users, and cuts off what lies outside. The
+A narrow range distinguishes small differences with fewer users, and cuts off what lies outside. The
 range follows the returns: what it cuts off on either side is at most a share κ of their mean
 absolute deviation.
 """

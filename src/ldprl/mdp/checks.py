@@ -11,6 +11,7 @@ from ldprl.errors import InputError
 from ldprl.shape import FloatArray
 
 _SUM_TOLERANCE = 1e-8
+"""How far a sum of probabilities may be from 1: rounding a large row to doubles costs less."""
 
 
 def numbers(field: str, value: ArrayLike) -> FloatArray:

@@ -65,7 +65,7 @@ class Oracle(Protocol):
         """Draw the sum of the reports of users of whom ``held[i]`` hold item i, exactly."""
 
     def loss_pair(self) -> LossPair:
-        """Return what tells the worst two items apart."""
+        """Return the laws of a report under the two items that are easiest to distinguish."""
 
     def document(self) -> dict[str, Any]:
         """Return the whole numbers that a client draws with; what may exceed 53 bits is text."""

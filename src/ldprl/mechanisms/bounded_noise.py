@@ -20,8 +20,11 @@ from ldprl.mechanisms.table import NoiseTable, table_pairs, tables_delta, tables
 from ldprl.shape import Array, FloatArray
 
 _TOTAL_WEIGHT = 2**62
+"""Largest sum of the weights of a table: it fits a signed 64-bit word."""
 _LEAST_WEIGHT = 2**20
+"""Smaller weights are left out: rounding to a whole number would change them by more than 10⁻⁶."""
 _PAPER_GRID_POINTS = 128
+"""Steps from 0 to R of the grid on which the paper's continuous noise is drawn."""
 
 
 class BoundedNoise(ApproximateNoise):

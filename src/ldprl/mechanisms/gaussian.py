@@ -21,6 +21,7 @@ from ldprl.mechanisms.table import NoiseTable, table_pairs, tables_delta, tables
 from ldprl.shape import Array, FloatArray, IntArray
 
 _VARIANCE_BITS = 12
+"""Binary digits of σ²: rounding it up costs at most 1/2048 of it, and products fit 64 bits."""
 _TAIL = 9.0
 """Tables end at this many standard deviations: what lies beyond has mass below 1e-18."""
 _WIDE = 3

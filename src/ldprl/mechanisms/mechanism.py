@@ -113,7 +113,7 @@ class Mechanism(Named, ABC):
             expected = f"'sound' with {cls.name}, which is not in the paper"
             raise InputError("constants", constants, expected)
         if squares and cls.private and "squares" not in taken:
-            expected = f"one that reports squared rewards, which {cls.name} does not ask"
+            expected = f"one that reports squared rewards, which {cls.name} does not"
             raise InputError("mechanism", cls.name, expected)
         for key, value in options.items():
             if key not in cls.options:
@@ -136,7 +136,7 @@ class Mechanism(Named, ABC):
 
     @property
     def in_plain_words(self) -> str:
-        """What a report is, in words that need no training; empty if nothing has been written."""
+        """A description of a report for readers without training; empty if there is none."""
         return ""
 
     @property

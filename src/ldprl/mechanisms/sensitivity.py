@@ -5,7 +5,7 @@ much as any two can: in each block one counter falls by its full range and anoth
 For pure additive noise the L1 distance of that pair decides, for Gaussian noise its L2 distance.
 For any noise with independent, log-concave coordinates (all the additive ones here) it is the
 worst pair at every (ε, δ): splitting a shift a + b of one counter into shifts a and b of two makes
-the pair no easier to tell apart, because the trade-off function of the two is at least
+the pair no easier to distinguish, because the trade-off function of the two is at least
 f_b(1 − f_a), which for a log-concave location family equals f_{a+b}; and smaller shifts are easier
 still to confuse. The page *Sensitivity* of the docs has the proof.
 """

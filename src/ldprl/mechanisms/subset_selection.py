@@ -36,7 +36,7 @@ LAYOUTS: tuple[LayoutName, LayoutName] = ("separate", "joint")
 # Below this, 64 random bits hardly suffice to make p and q differ.
 _LEAST_EPSILON = 1e-12
 # Regret depends on rows that few users visit, and there more noise hurts most: several answers must
-# leave less than this share of the variance in a row that one user in a hundred visits.
+# leave less than the first share of the variance in a row that the second share of users visits.
 _WORTH_MORE_ANSWERS = 0.9
 _FEW = 0.01
 

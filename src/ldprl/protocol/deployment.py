@@ -31,6 +31,7 @@ from ldprl.structure import Structure
 
 FORMAT = 1
 _MOST_GROWTH = 1_000_000
+"""Largest G of ``growth:G`` that is accepted."""
 _TEXT_FIELDS = ("name", "mechanism", "epsilon", "delta", "learner", "failure_probability", "epochs")
 _COUNT_FIELDS = ("first_epoch", "report_window_hours")
 _SIZES = ("states", "actions", "horizon")

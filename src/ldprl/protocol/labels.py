@@ -10,6 +10,7 @@ from ldprl.errors import InputError, one_of
 from ldprl.shape import Shape
 
 _LONGEST = 200
+"""Characters of a label: labels are shown on pages, and part of every client's document."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ _KINDS: dict[str, type[Matter]] = {}
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """Unbiased counts of outcomes, row by row: what the answers to one question come to.
+    """The decoded answers to one question: unbiased counts of outcomes, row by row.
 
     Attributes
     ----------

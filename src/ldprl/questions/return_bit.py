@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReturnBit(Matter):
-    """Tells the return R = r_1 + … + r_H by a bit that is 1 with a probability that R decides."""
+    """Reports the return R = r_1 + … + r_H by a bit that is 1 with a probability that R decides."""
 
     has_bottom = False
     rounds = True

@@ -29,7 +29,7 @@ _MOST_RETURNS = 10**6
 
 @dataclass(frozen=True)
 class Return(ReturnBit):
-    """Tells whether the return R = r_1 + … + r_H is above a threshold drawn from [low, high].
+    """Reports whether the return R = r_1 + … + r_H is above a threshold drawn from [low, high].
 
     P(bit = 1) = (R − low)/(high − low), cut to [0, 1]. Users who stopped early or did not follow
     their table to the end answer with a fair coin: a bit leaves no room for ⊥.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Worth(ReturnBit):
-    """Tells the return R = r_1 + … + r_H by a bit that is 1 with probability R/H.
+    """Reports the return R = r_1 + … + r_H by a bit that is 1 with probability R/H.
 
     It serves certificates, and is no evidence for the learner. Whoever was given the policy counts,
     followed or not: what they earned is what the policy brought. Who stopped early counts as 0.

@@ -18,7 +18,9 @@ from ldprl.service.causes import DelayedError
 from ldprl.service.loop import Loop
 
 _EVERY = 0.5
+"""Seconds between two looks at what is due."""
 _LONGEST_WAIT = 30.0
+"""Seconds between two attempts while the service does not respond, at most."""
 _PLAN_SECONDS = 30.0
 """How long nobody is given the old plan after a hand-over, while the service makes a new one."""
 _log = logging.getLogger("ldprl.relay")

@@ -18,6 +18,7 @@ from ldprl.service.run import listen, run_app
 from ldprl.service.watch import Watch
 
 _PATIENCE = 60.0
+"""Seconds to wait for a service that may be starting."""
 _log = logging.getLogger("ldprl.relay")
 
 

@@ -36,7 +36,9 @@ CREATE TABLE IF NOT EXISTS outcomes (
   name TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 """
 _CACHE_KIB = 128 * 1024
+"""SQLite's page cache."""
 _NAME_BYTES = 16
+"""Bytes of the SHA-256 by which a report is known: no two reports share them by chance."""
 
 
 class Held(NamedTuple):

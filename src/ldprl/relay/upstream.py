@@ -10,8 +10,11 @@ from typing import Any
 from ldprl.client.connection import connection_to, normalized_url
 
 _FETCH_SECONDS = 30.0
+"""Time for fetching the deployment or the plan."""
 _HAND_OVER_SECONDS = 600.0
+"""Time for handing over a batch, which the service opens, checks and commits as a whole."""
 _LONGEST_PLAN = 2**28
+"""Bytes that are read of a response."""
 
 
 class UpstreamError(Exception):

@@ -18,6 +18,7 @@ from ldprl.service.tokens import is_bearer
 from ldprl.service.view_data import export
 
 _PLAN_SECONDS = 60.0
+"""How long a call to publish waits for the new version."""
 
 
 class Pause(msgspec.Struct, forbid_unknown_fields=True):

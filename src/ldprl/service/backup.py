@@ -25,6 +25,7 @@ from ldprl.service.database.schema import SCHEMA, is_new
 from ldprl.service.database.sqlite import TABLES, columns_of
 
 _IDS_PER_ROW = 4096
+"""Ids in one row of SQLite's table."""
 _PLAIN = ("plans", "sums", "outcomes")
 """Tables that have the same columns in both kinds of database."""
 

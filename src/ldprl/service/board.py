@@ -14,7 +14,9 @@ from ldprl.service.loop import Loop
 from ldprl.service.plans import Edition, edition
 
 _EVERY = 0.5
+"""Seconds between two looks at the database."""
 _STALE = 10.0
+"""Seconds without a response of the database after which this server is not healthy."""
 _HOUR = 3600
 
 
@@ -29,7 +31,7 @@ class View:
     first_open: int
     """Lower versions have expired."""
     state: ServiceState
-    """How far the service had come."""
+    """The service's progress at that moment."""
 
 
 class Board(Loop):

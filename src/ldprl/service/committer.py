@@ -15,7 +15,9 @@ from ldprl.service.database.protocol import Admitted, Database, Verdict
 from ldprl.service.metrics import Metrics
 
 _LARGEST_COMMIT = 4000
+"""Reports in one transaction, unless a single request has more."""
 _IDLE = 0.5
+"""Seconds between two looks for refusals to write while no report comes."""
 _log = logging.getLogger("ldprl.service")
 
 Verdicts = asyncio.Future[list[Verdict]]
@@ -34,7 +36,7 @@ class Committer:
     database
         Where to.
     metrics
-        Told how long each commit took.
+        Records how long each commit took.
     capacity
         How many reports may wait; more are turned away at once, so memory stays bounded.
     """

@@ -23,7 +23,9 @@ from ldprl.service.metrics import Metrics
 from ldprl.service.tokens import is_bearer
 
 HAND_OVER_SECONDS = 3600.0
+"""Time that a relay may take to send a batch."""
 _HEAD_BYTES = 200
+"""Longest first line of a batch; one with the largest numbers is shorter."""
 # A batch has a crowd's bytes, and only the relay may send one.
 _LIMITS = Limits(
     body_bytes=2**30, body_seconds=HAND_OVER_SECONDS, held_bytes=2**30, requests=2, rate=0

@@ -27,6 +27,7 @@ from ldprl.shape import FloatArray, Shape
 from ldprl.statistics import Statistics
 
 _DIGITS = 4
+"""Decimals of the numbers that a page gets."""
 _MOST_CELLS = 2000
 """States times steps of a policy that a page shows: a browser is slow with more."""
 

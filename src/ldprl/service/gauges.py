@@ -1,4 +1,4 @@
-"""The service's present state and how far learning has come, as numbers for Prometheus."""
+"""The service's present state and learning progress, as numbers for Prometheus."""
 
 from __future__ import annotations
 

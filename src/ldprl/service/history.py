@@ -18,6 +18,7 @@ from ldprl.shape import IntArray
 _POINTS = 16
 """Points in time that are shown, spread evenly over the logarithm of the users."""
 _KEPT = 64
+"""Computed points in memory."""
 
 
 class History:

@@ -16,16 +16,19 @@ from ldprl.service.limits import Limits, address_key
 HEADER_SECONDS = 10.0
 """How long a request's headers may take, from its first byte or from the connection's start."""
 IDLE_SECONDS = 30.0
-"""How long a connection may go on without a complete request after a response."""
+"""How long a connection may stay open without a complete request after a response."""
 WRITE_SECONDS = 30.0
 """How long a client may leave a response unread once the buffers are full."""
 REQUEST_SECONDS = 120.0
 """How long a request may take from its headers to the end of its response."""
 _SWEEP_SECONDS = 1.0
+"""Time between two sweeps, by which a deadline may be missed."""
 _MOST_HEADERS = 100
+"""Headers of a request."""
 _MOST_OVERHEAD = 32 * 2**10
 """Most bytes in a row that are no part of a body: a request's line and headers, or framing."""
 _MOST_PIPELINED = 8
+"""Requests that may wait on one connection for the response to an earlier one."""
 
 Network = IPv4Network | IPv6Network
 
@@ -128,7 +131,7 @@ class BoundedProtocol(HttpToolsProtocol):
         HttpToolsProtocol.on_body(self, body)
 
     def on_message_complete(self) -> None:
-        """Tell the application that it need not wait for the body."""
+        """Signal the end of the body, so that the application does not wait for more."""
         self.scope["ldprl.whole"] = True  # type: ignore[typeddict-unknown-key]
         super().on_message_complete()
 

@@ -18,6 +18,7 @@ from ldprl.service.metrics import Metrics
 from ldprl.service.shared import Shared
 
 MOST_REPORTS = 1000
+"""Reports in one request."""
 _OBJECT = re.compile(rb"[ \t\r\n]*\{")
 _LIST = re.compile(rb"[ \t\r\n]*\[")
 

@@ -17,7 +17,9 @@ from starlette.types import Receive, Scope
 from ldprl.service.causes import DelayedError, RejectionError
 
 _ADDRESSES = 65_536
+"""Addresses whose request rates are remembered, the latest ones."""
 _PATIENCE = 4
+"""A body that is too large is read up to this many times the limit."""
 _NO_LIMIT = contextlib.nullcontext()
 
 

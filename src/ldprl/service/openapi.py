@@ -36,7 +36,7 @@ def _call(name: str, text: str, responses: dict[str, Schema], **more: Any) -> Sc
 
 
 def _get(name: str, text: str, schema: Schema, *problems: int, **more: Any) -> Schema:
-    responses = {"200": _response("As asked.", schema)} | _problems(*problems)
+    responses = {"200": _response("The requested document.", schema)} | _problems(*problems)
     return {"get": _call(name, text, responses, **more)}
 
 
@@ -115,10 +115,10 @@ def _paths() -> dict[str, Schema]:
         "/v1/policy/{version}/{assignment}": assignment,
         "/v1/reports": {"post": reports},
         "/v1/crowds": {"post": crowds},
-        "/v1/status": _get("status", "How far the service has come.", ref("Status")),
+        "/v1/status": _get("status", "The service's progress.", ref("Status")),
         "/v1/certificate": _get(
             "certificate",
-            "What policies are worth, from their users' responses alone.",
+            "What policies are worth, from their users' answers alone.",
             ref("Certificate"),
             404,
         ),

@@ -25,7 +25,9 @@ from ldprl.service.statistics import Decoder
 from ldprl.statistics import Statistics
 
 _EVERY = 0.25
+"""Seconds between two looks at whether a plan is due."""
 _AFTER_TROUBLE = 2.0
+"""Seconds between two attempts after an error, at most."""
 _GRACE_HOURS = 1
 """How long ids outlive their version: time for a server that has not noticed yet."""
 _log = logging.getLogger("ldprl.service")

@@ -1,4 +1,4 @@
-"""How far learning has come: what the models that the sums allow say of the best policy."""
+"""Learning progress: the best policy in the models that the sums leave possible."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.statistics import Statistics
 
 DRAWS = 100
+"""Models drawn: a share of them has a standard error of at most 5%."""
 SETTLED = 0.95
 """A decision is settled once this share of the drawn models agrees with it."""
 ENOUGH = 0.9
 """A policy is called usable once this share of the decisions of its users is settled."""
 _LEAST_SURE = 0.6
-"""Below this share of agreeing models, how many more users it takes is anybody's guess."""
+"""Below this share of agreeing models, the number of users still needed cannot be estimated."""
 TOLERANCE = 0.01
 """An action agrees with a model if it gives away at most this share of the largest total reward."""
 
@@ -68,7 +69,7 @@ def users_until_settled(users: int, seen: Progress) -> int | None:
 
     Errors shrink as 1/√users. A decision that a share p of the drawn models agrees with is
     z = Φ⁻¹(p) errors from being wrong, and settled at z* = Φ⁻¹(0.95): it takes (z*/z)² times as
-    many users. None where so much is a coin toss that nothing can be said.
+    many users. None if too many decisions are undecided for an estimate.
     """
     order = np.argsort(-seen.sureness, axis=None)
     weights = seen.visited.ravel()[order].cumsum() / len(seen.best)

@@ -23,7 +23,9 @@ from ldprl.service.view_data import certificate, dashboard, status
 
 _FOR_EVER = "public, max-age=31536000, immutable"
 _LARGEST = 2**53
+"""Larger numbers in a path stand for no version."""
 _DASHBOARD_SECONDS = 2.0
+"""How old the dashboard's numbers may be; the page asks as often."""
 _LEARNING_SECONDS = 60.0
 """How old the learning figures in /metrics may be: they cost as much as the dashboard."""
 _KEPT_EDITIONS = 8
@@ -99,7 +101,7 @@ class Routes:
             return self._replaced[version]
 
     async def status(self, request: Request) -> Response:
-        """Return how far the service has come."""
+        """Return the service's progress."""
         return json_response(await self._status.get())
 
     async def dashboard(self, request: Request) -> Response:

@@ -29,6 +29,7 @@ from ldprl.service.workers import supervise
 # Threads hand the interpreter over this often: the committer must not wait long for it.
 _SWITCH_SECONDS = 0.0005
 _GRACE_SECONDS = 20
+"""How long accepted requests may take to finish after a signal to stop."""
 _log = logging.getLogger("ldprl.service")
 
 

@@ -21,6 +21,7 @@ from ldprl.service.settings import ServiceSettings
 from ldprl.service.statistics import Decoder
 
 _FIRST_PLAN_SECONDS = 60.0
+"""How long to wait for another server to make version 1."""
 
 
 class Service:

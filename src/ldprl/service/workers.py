@@ -11,6 +11,7 @@ from multiprocessing.context import SpawnProcess
 
 _log = logging.getLogger("ldprl.service")
 _EVERY = 0.5
+"""Seconds between two looks at whether a process has died."""
 
 
 def supervise(work: Callable[[], None], count: int) -> None:

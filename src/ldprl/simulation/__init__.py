@@ -1,1 +1,1 @@
-"""The loop in silico."""
+"""The loop, simulated."""

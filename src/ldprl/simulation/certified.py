@@ -91,7 +91,7 @@ class Reached:
     worth
         The certificate of the policy.
     optimistic
-        What no policy exceeds as far as the learner is sure.
+        The learner's upper bound on the value of every policy.
     """
 
     users: int | None

@@ -125,7 +125,7 @@ def simulate(
         ``"auto"`` takes the compiled one where it can. The two draw different numbers from the
         same laws.
     status
-        Called with a line that says what is going on when it may take seconds: compiling.
+        Called with a line of text before a step that may take seconds: compiling.
     memory
         From how many of the latest users plans are made, and by how many ``growth`` goes; None: of
         all. Such a loop is interpreted.

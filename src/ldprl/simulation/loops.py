@@ -76,6 +76,7 @@ loss_of = method("loss")
 WORLD, NOISE, LEARNER = range(3)
 """The streams of a run."""
 _LEAST_POOL = 2048
+"""Random words drawn ahead at a time, at least; four users' worth if that is more."""
 
 
 class Run(NamedTuple):

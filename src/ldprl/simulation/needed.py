@@ -28,6 +28,7 @@ TARGET = 0.5
 MOST = 1e15
 """Above this many users the answer is infinite."""
 _DRAWS = 32
+"""Draws of the estimates' noise, over which the value of the greedy policy is averaged."""
 _HALVINGS = 9
 """Of the interval from 1 to MOST, in logarithms: the answer is known to within 7%."""
 _RANGE = 4.0

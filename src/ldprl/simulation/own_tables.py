@@ -1,6 +1,6 @@
 """Users who each have their own table: every one of them is simulated, in compiled code.
 
-An action matters only in the states that a user comes to. The actions that the table has for the
+An action matters only in the states that a user reaches. The actions that the table has for the
 other states are independent of what the user reports, so they are drawn at once, as counts.
 """
 
@@ -55,7 +55,7 @@ def live(
         users, rng, _world(mdp), mdp.reward_kind == "bernoulli", law.part_of_step * shape.states,
         order, cumulated, bounds, flip, answers,
     )  # fmt: skip
-    # Those who did not come to a state: their table's action there has no effect.
+    # Those who did not reach a state: their table's action there has no effect.
     rest = reported[None, :] - answers.sum(axis=1)
     answers += np.moveaxis(rng.multinomial(rest, chances[:, None, :]), 2, 1)
     return answers.reshape(-1, shape.states, shape.actions, 2), lost

@@ -1,4 +1,4 @@
-"""Where a run's randomness comes from: (seed, run) alone, whatever else is going on."""
+"""Where a run's randomness comes from: (seed, run) alone, whatever else runs."""
 
 from __future__ import annotations
 

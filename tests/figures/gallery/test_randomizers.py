@@ -103,7 +103,7 @@ def test_where_a_bit_of_the_value_would_be_better(table: pa.Table) -> None:
     assert "from 10 states on" in said
     assert "none of our learners asks for it" in said
     never = changed(table, lambda r: 99 if r["randomizer"] == VALUE else 1)
-    assert winners.values(never).endswith("tells less than the state everywhere.")
+    assert winners.values(never).endswith("is less informative than the state everywhere.")
 
 
 def test_how_many_users_counters_need(table: pa.Table) -> None:

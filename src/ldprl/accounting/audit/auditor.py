@@ -1,4 +1,4 @@
-"""The audit: choose a pair, plan an attack, carry it out, hold the result against the claim."""
+"""The audit: choose a pair, plan an attack, carry it out, compare the result with the claim."""
 
 from __future__ import annotations
 
@@ -23,9 +23,13 @@ from ldprl.shape import Array
 
 ATTACKS = ("likelihood", "classifier", "counters", "floating-point")
 _MOST_SCOUTS = 5_000
+"""Reports of each user by which a pair and its attacks are chosen: a tenth of the samples, at most
+this many."""
 _STRONG, _FAIR = 0.8, 0.5
 """Shares of the claimed ε from which evidence is called strong and fair; nothing else uses them."""
 _USUAL_SAMPLES = 100_000
+"""Reports of each user that are measured unless a caller asks for more: no region then certifies an
+ε above ln(10⁵/14) = 8.9."""
 _USUAL_NUMBERS = 2e7
 """Numbers in all reports of one user that are measured, unless a caller asks for more: four times
 as many are drawn, which takes half a minute where each has exact Laplace noise."""
@@ -39,7 +43,7 @@ class Plan(Protocol):
 
 
 Progress = Callable[[int, int], object]
-"""Hears how many reports are drawn, and of how many."""
+"""Called with (reports drawn, reports to draw)."""
 
 
 class Attack(Protocol):
@@ -130,7 +134,7 @@ def audit(
         Reports of each of two users to be measured, after as many for the plan; by default
         :func:`usual_samples`.
     seed
-        The same seed, the same audit.
+        The same seed gives the same audit.
     attack
         One of :data:`ATTACKS`; by default the one that promises most. The paper's constants
         are a claim about real numbers: ``floating-point`` is used against them only on demand.

@@ -18,6 +18,8 @@ from ldprl.accounting.loss import LossPair, compose
 from ldprl.shape import Array, FloatArray, IntArray
 
 _QUANTILES = np.array([0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
+"""Quantiles of either user's reports at which a counter is cut, into at most
+15 cells."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from ldprl.shape import Array, FloatArray
 # Where a crowd's promise is tested, in shares of ε₀.
 _SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6)
 _CHUNK = 2**17
+"""Reports whose likelihoods are in memory at a time."""
 _SCOUTS = 400
 """Batches of either victim by which the worst victims and others are chosen."""
 

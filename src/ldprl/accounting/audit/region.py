@@ -14,6 +14,7 @@ from ldprl.accounting.profile import PrivacyProfile
 from ldprl.shape import Array, FloatArray
 
 _THRESHOLDS = 1000
+"""Thresholds that are tried, log-spaced in rank: with 10⁵ reports neighbours differ by 1.2%."""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,12 @@ from ldprl.shape import Array, FloatArray
 Score = Callable[[Reports], FloatArray]
 
 _MOST_FEATURES = 64
+"""Counters that the classifier uses, those whose means differ by most standard deviations: a Newton
+step takes time cubic in their number."""
 _RIDGE = 1e-6
+"""Weight of the penalty, per report: it keeps the weights finite where reports are separable."""
 _NEWTON_STEPS = 12
+"""Steps of Newton's method; it converges quadratically."""
 
 
 def likelihood_ratio(mechanism: Mechanism, pair: Neighbours, width: int) -> Score:

@@ -26,7 +26,7 @@ SHOWN = 20.0
 """The ε of the paper's figure; the others are in the table and the findings."""
 DRAWS = 2_000
 INDISTINGUISHABLE = 0.55
-"""A guess that is right more often than this tells two trajectories apart."""
+"""A guess that is right more often than this distinguishes two trajectories."""
 _COLOURS = {"X": "#0072b2", "X′": "#d55e00"}
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ldprl.shape import Array, IntArray
 
 _PACKED_AT = 2**16
+"""Ids in the dict before they become a sorted array: a dict takes several times the memory."""
 
 
 class KnownIds:

@@ -134,7 +134,7 @@ class PostgresDatabase:
         return {}, []
 
     def state(self) -> ServiceState:
-        """Return how far the service has come."""
+        """Return the service's progress."""
         with self._reading.transaction() as session:
             row = session.execute(_TOTALS).fetchone()
         assert row is not None

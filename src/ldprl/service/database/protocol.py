@@ -56,7 +56,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class ServiceState:
-    """How far the service has come."""
+    """The service's progress."""
 
     users: int
     """Reports counted."""
@@ -91,7 +91,7 @@ class Database(Protocol):
         """
 
     def state(self) -> ServiceState:
-        """Return how far the service has come."""
+        """Return the service's progress."""
 
     def plans(self, after: int, most: int | None = None) -> list[StoredPlan]:
         """Return the plans, or the first of them, with a version above ``after``, in order."""

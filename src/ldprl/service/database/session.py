@@ -13,6 +13,7 @@ import psycopg
 from ldprl.service.causes import DelayedError
 
 _LONGEST_BACKOFF = 2.0
+"""Seconds between two attempts to connect, at most."""
 
 
 class Session:

@@ -61,6 +61,7 @@ _TOTALS = (
 _USERS = "SELECT version, assignment, users FROM sums ORDER BY version, assignment"
 _TALLY = "SELECT tally FROM sums WHERE version = ? AND assignment = ?"
 _CACHE_KIB = 64 * 1024
+"""SQLite's page cache."""
 
 
 class SqliteDatabase:
@@ -149,7 +150,7 @@ class SqliteDatabase:
         return result
 
     def state(self) -> ServiceState:
-        """Return how far the service has come."""
+        """Return the service's progress."""
         with self._read() as reader:
             users, version, paused, wanted, forgotten = reader.execute(_TOTALS).fetchone()
             outcomes = dict(reader.execute("SELECT name, count FROM outcomes"))

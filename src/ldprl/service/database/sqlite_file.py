@@ -21,7 +21,7 @@ def connect(path: str) -> sqlite3.Connection:
 
 
 def make_durable(connection: sqlite3.Connection, cache_kib: int) -> None:
-    """Sync every commit, and let readers go on beside the one writer."""
+    """Sync every commit, and let readers continue beside the one writer."""
     for pragma in (
         "journal_mode = WAL",
         "synchronous = FULL",

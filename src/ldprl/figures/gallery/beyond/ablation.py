@@ -73,7 +73,7 @@ class AllExplore(LDPEVI):
 
 
 class AllExploreOn(AllExplore):
-    """All explore, and go on exploring after the step that they are asked about."""
+    """All explore, and continue to explore after the step that they are asked about."""
 
     _turning = False
 

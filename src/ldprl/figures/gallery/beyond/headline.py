@@ -35,6 +35,7 @@ from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.shape import FloatArray
 
 _FIRST_SHOWN = 100
+"""Users from which on pictures show regret; half of all users, if these are fewer."""
 
 
 def less_regret(results: Results) -> str:

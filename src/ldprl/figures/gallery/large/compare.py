@@ -45,11 +45,11 @@ _PRICED_HEADS = (
     "ε",
     "users",
     "σ",
-    "telling apart",
+    "distinguishing actions",
     "one action for all steps",
     "together",
     "measured",
-    "too close to tell",
+    "too close to distinguish",
     "share learnt by formula",
     "measured",
 )
@@ -183,15 +183,15 @@ def _priced(row: Record) -> tuple[str, ...]:
     def mean(part: str) -> float:
         return float(np.mean([price[part] for price in row["prices"]]))
 
-    telling, sameness = mean("telling"), mean("sameness")
+    distinguishing, sameness = mean("distinguishing"), mean("sameness")
     return (
         row["problem"],
         f"{row['epsilon']:g}",
         power(row["users"][-1]),
         number(mean("spread")),
-        number(telling),
+        number(distinguishing),
         number(sameness),
-        number(telling + sameness),
+        number(distinguishing + sameness),
         number(float(np.mean(row["last"]))),
         percent(mean("undecided")),
         percent(float(np.mean(row["shares"]))),

@@ -65,7 +65,7 @@ def values(known: Map) -> str:
     """Say where a question about the value of the next state would be better."""
     clear = [place for place in known.places if known.ratio(VALUE, place) < 1 / CLEARLY]
     if not clear:
-        return "A bit of the next state's value tells less than the state everywhere."
+        return "A bit of the next state's value is less informative than the state everywhere."
     best = min(clear, key=lambda place: known.ratio(VALUE, place))
     gain = number(1 / known.ratio(VALUE, best))
     least, most = min(place[0] for place in clear), max(place[2] for place in clear)
