@@ -12,7 +12,7 @@ from ldprl import LDPEVI, SubsetSelection, riverswim, simulate
 
 
 def truth_chance(epsilon: float) -> float:
-    """Return how often randomized response tells the truth: e^ε/(1 + e^ε)."""
+    """Return how often randomized response reports the truth: e^ε/(1 + e^ε)."""
     return math.exp(epsilon) / (1 + math.exp(epsilon))
 
 

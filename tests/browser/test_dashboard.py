@@ -182,7 +182,7 @@ def test_numbers_that_no_longer_come_are_called_old(browser: Browser, served: Se
         opened(watched, served)
         watched.page.route("**/v1/dashboard", lambda route: route.abort())
         live = watched.page.locator("#live")
-        expect(live).to_contain_text("the server does not answer")
+        expect(live).to_contain_text("the server does not respond")
         expect(live).to_contain_text("ago")
         assert watched.text("#users") != ""
         watched.page.unroute("**/v1/dashboard")
@@ -196,7 +196,7 @@ def test_after_errors_it_asks_less_and_less_often(browser: Browser, served: Serv
         page.clock.install()
         page.route("**/v1/dashboard", lambda route: route.fulfill(status=503, body="{}"))
         page.goto(served.url)
-        expect(page.locator("#live")).to_contain_text("the server answered 503")
+        expect(page.locator("#live")).to_contain_text("the server responded 503")
         for wait in (4, 8, 16, 32, 60, 60):
             asked = len(watched.requests)
             page.clock.run_for(1000 * (wait - 1))

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from ldprl.learning import preferences
-from ldprl.learning.preferences import Belief, believe
+from ldprl.learning.preferences import EffectBelief, believe
 from ldprl.shape import FloatArray, Shape
 from ldprl.structure import Structure
 
@@ -59,7 +59,7 @@ def test_nothing_known_is_nothing_preferred() -> None:
 
 def test_a_step_is_like_the_others_until_there_is_evidence() -> None:
     choices = np.ones((1, 2), dtype=bool)
-    many = Belief(np.array([[0.3, -0.3]]), np.tile(np.eye(2), (1, 1, 1)), 0.04, choices)
+    many = EffectBelief(np.array([[0.3, -0.3]]), np.tile(np.eye(2), (1, 1, 1)), 0.04, choices)
     nothing = many.of_a_step(np.zeros((1, 2)), np.zeros((1, 2, 2)), 0.5)
     assert np.array_equal(nothing.mean, many.mean / 2)
     assert nothing.scatter == pytest.approx(0.01)

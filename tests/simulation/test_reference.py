@@ -14,7 +14,7 @@ from ldprl.mdp import TabularMDP, regret
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.shuffle import Shuffle
 from ldprl.shape import FloatArray, Shape
-from ldprl.simulation.reference import Episode, live, run_protocol, run_shuffled_protocol
+from ldprl.simulation.reference import Turn, live, run_protocol, run_shuffled_protocol
 from tests.simulation.stubs import Watched
 from tests.statistical.checks import TYPE_I, same_law, together
 
@@ -76,9 +76,7 @@ def final_rows(*, shuffled: bool, epsilon: float, runs: int, seed: int) -> Float
     mechanism = Shuffle(SHAPE, epsilon, policy_aware=False)
     for run in range(runs):
         play: Any = run_shuffled_protocol if shuffled else run_protocol
-        episodes: list[Episode] = list(
-            play(mdp, LDPOBI(mechanism), mechanism, USERS, seed=seed + run)
-        )
+        episodes: list[Turn] = list(play(mdp, LDPOBI(mechanism), mechanism, USERS, seed=seed + run))
         assert len(episodes) == USERS  # each user reports once
         last = episodes[-1].statistics
         assert last.users == USERS

@@ -52,7 +52,7 @@ class Trial:
     seed: int
     world: Scenario
 
-    def compute(self) -> Run:
+    def compute(self) -> TrialResult:
         """Run the simulation."""
         mdp, worth = self.world.mdp, self.world.worth
         try:
@@ -78,11 +78,13 @@ class Trial:
         except Exception:
             reason = f"{self.pair} in {self.world.name} failed\n{traceback.format_exc()}"
             raise StoppedError(reason) from None
-        return Run(result.checkpoints, result.curves[0] / worth, regret(mdp, policy) / worth)
+        return TrialResult(
+            result.checkpoints, result.curves[0] / worth, regret(mdp, policy) / worth
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class TrialResult:
     """What a trial found: the regret at the checkpoints, and the loss of the policy at the end.
 
     Both are in units of what acting well is worth: V* − V of acting at random.
@@ -168,7 +170,7 @@ class Trials:
     ) -> None:
         self._processes = Processes(workers) if workers > 1 else None
         self._progress = progress
-        self._known: dict[Trial, Run] = {}
+        self._known: dict[Trial, TrialResult] = {}
 
     def __enter__(self) -> Self:
         """Return the trials."""
@@ -179,7 +181,7 @@ class Trials:
         if self._processes is not None:
             self._processes.__exit__()
 
-    def __call__(self, trials: Sequence[Trial]) -> list[Run]:
+    def __call__(self, trials: Sequence[Trial]) -> list[TrialResult]:
         """Return what the trials found, in order."""
         new = [trial for trial in dict.fromkeys(trials) if trial not in self._known]
         # The first of each pair come first: processes then compile different code.
@@ -263,7 +265,7 @@ class Forecaster:
         return [_gathered(group, [next(done) for _ in group]) for group in groups]
 
 
-def _gathered(trials: list[Trial], runs: list[Run]) -> Forecast:
+def _gathered(trials: list[Trial], runs: list[TrialResult]) -> Forecast:
     points = runs[0].points
     regret = np.array([run.regret for run in runs])
     return Forecast(

@@ -78,7 +78,7 @@ def bounds(
     if crowd is not None and not instance:
         raise InputError("crowd", crowd, "--instance beside it: the bounds are those of a world")
     world = None if mdp is None else mdp_from(mdp)
-    problem = Problem(
+    problem = BoundsQuery(
         _shape(sizes, world),
         episodes,
         epsilon,
@@ -127,7 +127,7 @@ def _shape(sizes: dict[str, int | None], world: TabularMDP | None) -> Shape:
 
 
 @dataclass(frozen=True)
-class Problem:
+class BoundsQuery:
     """What the bounds are asked about."""
 
     shape: Shape
@@ -144,7 +144,7 @@ class Problem:
         return self.shape.states, self.shape.actions, self.shape.horizon
 
 
-def _upper(name: str, given: Problem) -> dict[str, Any]:
+def _upper(name: str, given: BoundsQuery) -> dict[str, Any]:
     from ldprl.bounds import regret_upper_bound
     from ldprl.mechanisms.catalogue import build_mechanism
 
@@ -163,7 +163,7 @@ def _upper(name: str, given: Problem) -> dict[str, Any]:
     }
 
 
-def _evi(given: Problem) -> dict[str, Any]:
+def _evi(given: BoundsQuery) -> dict[str, Any]:
     """Return the bound of LDP-EVI, as it is and if everybody explores."""
     from ldprl.bounds import evi_upper_bound
     from ldprl.mechanisms.catalogue import build_mechanism
@@ -184,7 +184,7 @@ def _evi(given: Problem) -> dict[str, Any]:
     }
 
 
-def _lower(given: Problem) -> dict[str, Any]:
+def _lower(given: BoundsQuery) -> dict[str, Any]:
     """Return the lower bound, or why it does not apply to this problem."""
     from ldprl.bounds import regret_lower_bound_ldp as lower_bound
 
@@ -195,7 +195,7 @@ def _lower(given: Problem) -> dict[str, Any]:
     return {"regret": least, "unmet": None}
 
 
-def _rates(given: Problem) -> dict[str, float]:
+def _rates(given: BoundsQuery) -> dict[str, float]:
     from ldprl.bounds import (
         evi_rate,
         psrl_rate,
@@ -216,7 +216,7 @@ def _rates(given: Problem) -> dict[str, float]:
     }
 
 
-def _table(given: Problem) -> list[dict[str, Any]]:
+def _table(given: BoundsQuery) -> list[dict[str, Any]]:
     from ldprl.bounds import table_one
 
     rows = table_one(

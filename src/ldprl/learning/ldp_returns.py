@@ -16,7 +16,7 @@ import numpy as np
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError
 from ldprl.learning.learner import Learner
-from ldprl.learning.preferences import Belief, believe
+from ldprl.learning.preferences import EffectBelief, believe
 from ldprl.learning.ranges import Band, bands, shares
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.return_bits import RECENCY, ReturnBits
@@ -54,8 +54,8 @@ odds of actions that do not lead, where these are more: while nothing shows, nea
 class LDPReturns(Learner):
     """Plays actions by what they would gain if better, over what they would lose if worse.
 
-    The law of actions in a state follows from a :class:`~ldprl.learning.preferences.Belief` about
-    their effects. Where good returns need several right actions in a row no single one has an
+    The law of actions in a state follows from an :class:`~ldprl.learning.preferences.EffectBelief`
+    about their effects. Where good returns need several right actions in a row no single one has an
     effect that shows. So a share of the users gets a law that leans to some actions in all states
     alike: the odds are multiplied by a point that is uniform on the simplex. In states where much
     is known that changes little.
@@ -116,7 +116,7 @@ class LDPReturns(Learner):
         law: FloatArray = (1 - floor) * leant / leant.sum(axis=-1, keepdims=True) + even
         return law
 
-    def _beliefs(self, statistics: Statistics) -> list[Belief]:
+    def _beliefs(self, statistics: Statistics) -> list[EffectBelief]:
         """Return what is believed of the effects, by part of the tables."""
         shape, effects = statistics.shape, effects_of(statistics)
         first = believe(effects.scores[0], effects.information[0], self.known)
@@ -141,12 +141,12 @@ class LDPReturns(Learner):
                 yield TableLaw.of(shape, chances, rng.bytes(16).hex()), share
 
 
-def odds_of(beliefs: list[Belief]) -> FloatArray:
+def odds_of(beliefs: list[EffectBelief]) -> FloatArray:
     """Return the odds of actions against the leading ones, of shape (parts, S, A)."""
     return np.array([belief.odds() for belief in beliefs])
 
 
-def leading_policy(beliefs: list[Belief], horizon: int) -> Policy:
+def leading_policy(beliefs: list[EffectBelief], horizon: int) -> Policy:
     """Return the leading action of every state at every step."""
     leads = np.array([belief.lead for belief in beliefs])
     policy: Policy = leads[np.maximum(np.arange(horizon) - (horizon - len(leads)), 0)]

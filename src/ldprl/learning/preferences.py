@@ -33,7 +33,7 @@ learns 51% and 15%. With few states it is chance: RiverSwim(6, 20) has 82,000 an
 
 
 @dataclass(frozen=True, eq=False)
-class Belief:
+class EffectBelief:
     """Normal laws of the effects.
 
     Attributes
@@ -74,7 +74,7 @@ class Belief:
         z[cells, lead] = 0.0
         return np.where(self.choices, gain_over_loss(z), 0.0)
 
-    def of_a_step(self, scores: FloatArray, information: FloatArray, share: float) -> Belief:
+    def of_a_step(self, scores: FloatArray, information: FloatArray, share: float) -> EffectBelief:
         """Return the belief of the effects at one step, when this is that of many steps together.
 
         Before its own scores a step is expected to have its share of their effects, and to differ
@@ -85,7 +85,7 @@ class Belief:
         )
 
 
-def believe(scores: FloatArray, information: FloatArray, known: Structure) -> Belief:
+def believe(scores: FloatArray, information: FloatArray, known: Structure) -> EffectBelief:
     """Return the belief of every state after scores u(s) ~ N(Λ(s)e(s), Λ(s)).
 
     Scores have the shape (S, A), information Λ (S, A, A). Before them e(s) ~ N(m(s), τ²I): m is the
@@ -146,7 +146,7 @@ def _update(
     choices: BoolArray,
     lean: FloatArray | float = 0.0,
     largest: float | None = None,
-) -> Belief:
+) -> EffectBelief:
     """Return the belief from e(c) ~ N(expected + lean·τ(c), τ(c)²I) and the scores.
 
     Cells where users often are have larger effects: τ(c)² is the mean of e_a² given the scores over
@@ -166,7 +166,7 @@ def _update(
             squares = (added**2 + np.einsum("caa->ca", covariance)) * choices
             summed = squares.sum(axis=1, keepdims=True) + _OWN * scatter
             each = summed / (choices.sum(axis=1, keepdims=True) + _OWN)
-    return Belief(expected + added, covariance, scatter, choices)
+    return EffectBelief(expected + added, covariance, scatter, choices)
 
 
 def _lean(known: Structure) -> FloatArray:

@@ -12,7 +12,7 @@ from typing import Any
 from ldprl.errors import InputError, whole_number
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.sealing import LARGEST_REPORT, OVERHEAD
-from ldprl.relay.store import Batch, Plan, RelayStore
+from ldprl.relay.store import Batch, RelayedPlan, RelayStore
 from ldprl.relay.upstream import Upstream, UpstreamError
 from ldprl.service.causes import DelayedError
 from ldprl.service.loop import Loop
@@ -57,8 +57,8 @@ class Courier(Loop):
         self._clock = clock
         self._reached: dict[int, float] = {}
         self._order = random.SystemRandom()
-        self.current: Plan | None = None
-        self.open: dict[int, Plan] = {}
+        self.current: RelayedPlan | None = None
+        self.open: dict[int, RelayedPlan] = {}
         self._read_plans()
 
     @property
@@ -121,11 +121,11 @@ class Courier(Loop):
         _log.info("handed over %d reports of version %d: %s", batch.reports, batch.version, numbers)
 
 
-def read_plan(document: dict[str, Any], digest: str) -> Plan:
+def read_plan(document: dict[str, Any], digest: str) -> RelayedPlan:
     """Return a plan as it is handed out, or refuse one that is not of this deployment."""
     if document.get("deployment") != digest:
         raise InputError("plan.deployment", document.get("deployment"), digest)
     version = whole_number("plan.version", document.get("version"), 1)
     size = whole_number("plan.report_bytes", document.get("report_bytes"), 1, LARGEST_REPORT)
     body = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
-    return Plan(version, body, size + OVERHEAD, None)
+    return RelayedPlan(version, body, size + OVERHEAD, None)

@@ -57,7 +57,7 @@ def _deployment(upstream: Upstream, url: str, digest: str | None) -> Deployment:
             break
         except UpstreamError as error:
             if time.monotonic() > deadline:
-                raise InputError("service", url, f"one that answers ({error})") from None
+                raise InputError("service", url, f"one that responds ({error})") from None
             time.sleep(0.2)
     if digest is not None and digest_of(document) != digest:
         raise InputError("digest", digest, f"{digest_of(document)}, which the service has")

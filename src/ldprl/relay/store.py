@@ -48,7 +48,7 @@ class Held(NamedTuple):
     sealed: bytes
 
 
-class Plan(NamedTuple):
+class RelayedPlan(NamedTuple):
     """A version of the policy: the bytes that everybody gets, and how long sealed reports are."""
 
     version: int
@@ -113,7 +113,7 @@ class RelayStore:
                 self._waiting[one.version] += 1
         return verdicts
 
-    def add_plan(self, plan: Plan, now: float) -> None:
+    def add_plan(self, plan: RelayedPlan, now: float) -> None:
         """Keep a version's plan as it is seen first; earlier versions are replaced from now on."""
         with self._transaction() as db:
             found = db.execute(
@@ -130,11 +130,11 @@ class RelayStore:
                 (now, plan.version),
             )
 
-    def plans(self) -> list[Plan]:
+    def plans(self) -> list[RelayedPlan]:
         """Return the versions whose windows are open, in order."""
         with self._lock:
             rows = self._db.execute("SELECT * FROM plans ORDER BY version").fetchall()
-        return [Plan(*row) for row in rows]
+        return [RelayedPlan(*row) for row in rows]
 
     def waiting(self, version: int) -> int:
         """Return how many reports of ``version`` are in no batch."""

@@ -36,7 +36,7 @@ def gauges(service: Service, dashboard: Mapping[str, Any] | None) -> list[Gauge]
     """Return the gauges; those of learning are missing until ``dashboard`` has been computed."""
     view = service.board.view
     found = [
-        Gauge("ldprl_healthy", "Whether the database answers.", int(service.board.healthy)),
+        Gauge("ldprl_healthy", "Whether the database responds.", int(service.board.healthy)),
         Gauge(
             "ldprl_waiting_reports", "Reports that wait for a commit.", service.committer.waiting
         ),

@@ -119,7 +119,7 @@ class Routes:
         """Say whether this server can do its work."""
         if self._service.board.healthy:
             return json_response({"status": "ok"})
-        return problem(503, "database-down", "the database does not answer", {"retry-after": "2"})
+        return problem(503, "database-down", "the database does not respond", {"retry-after": "2"})
 
     async def metrics(self, request: Request) -> Response:
         """Return counters as Prometheus reads them."""

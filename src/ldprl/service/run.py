@@ -122,7 +122,7 @@ def _open(settings: ServiceSettings) -> Service:
         service.prepare()
         return service
     except DelayedError as delayed:
-        expected = f"one that answers ({delayed.detail})"
+        expected = f"one that responds ({delayed.detail})"
         raise InputError("database", without_password(settings.database_url), expected) from None
 
 

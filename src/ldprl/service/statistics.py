@@ -32,7 +32,7 @@ Counts = tuple[tuple[int, int, int], ...]
 
 
 @dataclass(frozen=True)
-class Decoded:
+class DecodedBlock:
     """The statistics of a block of sums, and a digest of these sums."""
 
     counts: Counts
@@ -54,8 +54,8 @@ class Decoder:
         terms = terms_of(deployment)
         self._terms = None if terms is None else replace(terms, since=forget_before)
         self._plans: dict[int, tuple[int, Plan]] = {}
-        self._decoded: dict[int, Decoded] = {}
-        self._first: Decoded | None = None
+        self._decoded: dict[int, DecodedBlock] = {}
+        self._first: DecodedBlock | None = None
         self._lock = threading.Lock()
 
     def assignment(self, one: Sum) -> Assignment:
@@ -134,9 +134,9 @@ class Decoder:
         since = self._plans[max(found.block * _BLOCK, 1)][0]
         return {"since": since, "differences": found.differences}
 
-    def _blocks(self, sums: Sequence[Sum]) -> dict[int, Decoded]:
+    def _blocks(self, sums: Sequence[Sum]) -> dict[int, DecodedBlock]:
         """Return the statistics of each block of versions; forget blocks before the first."""
-        found: dict[int, Decoded] = {}
+        found: dict[int, DecodedBlock] = {}
         with self._lock:
             if sums:
                 oldest = sums[0].version // _BLOCK
@@ -148,7 +148,7 @@ class Decoder:
                     found[block] = self._decoded[block]
         return found
 
-    def _decode(self, answered: Sequence[Sum], known: Decoded | None) -> Decoded:
+    def _decode(self, answered: Sequence[Sum], known: DecodedBlock | None) -> DecodedBlock:
         """Return the statistics of sums: ``known`` itself, if it has the same reports."""
         # Every report adds to the users of its sum: as many users, the same tally.
         counts = tuple((one.version, one.assignment, one.users) for one in answered)
@@ -157,7 +157,7 @@ class Decoder:
         parts = (
             self._mechanism.decode(one.tally, one.users, self.assignment(one)) for one in answered
         )
-        return Decoded(counts, functools.reduce(operator.add, parts), _digest(answered))
+        return DecodedBlock(counts, functools.reduce(operator.add, parts), _digest(answered))
 
 
 def _digest(sums: Sequence[Sum]) -> bytes:

@@ -26,7 +26,7 @@ from ldprl.statistics import Statistics
 
 
 @dataclass(frozen=True)
-class Episode:
+class Turn:
     """One turn of the protocol: what the user was given, and the sums with the report in."""
 
     assignment: Assignment
@@ -57,7 +57,7 @@ def run_protocol(
     episodes: int,
     seed: int = 0,
     replan: str | Schedule = "each",
-) -> Iterator[Episode]:
+) -> Iterator[Turn]:
     """Play Algorithm 1 (locally private episodic RL) and yield every episode."""
     whole_number("episodes", episodes, 1)
     check_shapes(mdp, mechanism)
@@ -81,12 +81,12 @@ def run_protocol(
             alphabet = mechanism.alphabet(chosen)
             tally = alphabet.read(alphabet.write(report), number)
         statistics += mechanism.decode(tally, 1, chosen)
-        yield Episode(assignment, report, statistics)
+        yield Turn(assignment, report, statistics)
 
 
 def run_shuffled_protocol(
     mdp: TabularMDP, learner: Learner, mechanism: CountingMechanism, episodes: int, seed: int = 0
-) -> Iterator[Episode]:
+) -> Iterator[Turn]:
     """Play the shuffling protocol (algorithm 8, appendix I) and yield every episode.
 
     The shuffler hands the learner all reports so far in a new random order, so nothing ties a
@@ -106,4 +106,4 @@ def run_shuffled_protocol(
         reports.append(mechanism.privatize(trajectory, assignment, source))
         shuffled = np.array(reports)[rng.permutation(len(reports))]
         statistics = mechanism.decode(mechanism.tally(shuffled), len(reports), assignment)
-        yield Episode(assignment, reports[-1], statistics)
+        yield Turn(assignment, reports[-1], statistics)

@@ -35,7 +35,7 @@ _USUAL_NUMBERS = 2e7
 as many are drawn, which takes half a minute where each has exact Laplace noise."""
 
 
-class Plan(Protocol):
+class AttackPlan(Protocol):
     """What to measure on fresh reports."""
 
     def certify(self, first: Array, second: Array, goal: Goal) -> float:
@@ -53,7 +53,7 @@ class Attack(Protocol):
     def evidence(self) -> Callable[[Reports], Array]:
         """What the attack keeps of reports, a row for each."""
 
-    def plan(self, first: Array, second: Array, goal: Goal) -> tuple[float, Plan]:
+    def plan(self, first: Array, second: Array, goal: Goal) -> tuple[float, AttackPlan]:
         """Return the best plan for either user's evidence, and what it promises before it."""
 
 
@@ -273,7 +273,7 @@ def _observe(
     }
 
 
-def _plan(attacks: Mapping[str, Attack], seen: Evidence, goal: Goal) -> tuple[str, Plan]:
+def _plan(attacks: Mapping[str, Attack], seen: Evidence, goal: Goal) -> tuple[str, AttackPlan]:
     """Return the name of the attack that promises most, and its plan."""
     plans = {name: attack.plan(*seen[name], goal) for name, attack in attacks.items()}
     best = max(plans, key=lambda name: plans[name][0])

@@ -46,7 +46,7 @@ _local_epsilon = lru_cache(maxsize=64)(local_epsilon)
 
 
 @dataclass(frozen=True)
-class Way:
+class Reporting:
     """How users report: at which local ε, and in a crowd of how many (0 without a relay)."""
 
     local: float
@@ -58,10 +58,13 @@ class Way:
         return f"{_GROWTH},crowd:{self.crowd}" if self.crowd else _GROWTH
 
 
-def ways(shape: Shape, mechanism: str, epsilon: float, episodes: int) -> tuple[Way, Way]:
+def ways(
+    shape: Shape, mechanism: str, epsilon: float, episodes: int
+) -> tuple[Reporting, Reporting]:
     """Return what gives central ε without a relay, and what gives it with one."""
     crowd = max(episodes // _SHARE[mechanism], _LEAST)
-    return Way(epsilon, 0), Way(_local_epsilon(mechanism, shape, crowd, epsilon, DELTA), crowd)
+    local = _local_epsilon(mechanism, shape, crowd, epsilon, DELTA)
+    return Reporting(epsilon, 0), Reporting(local, crowd)
 
 
 def cells(settings: Settings) -> list[Cell]:
@@ -71,7 +74,7 @@ def cells(settings: Settings) -> list[Cell]:
 
 def _groups(
     settings: Settings, size: tuple[int, int, int]
-) -> Iterator[tuple[str, str, float, Way, list[Cell]]]:
+) -> Iterator[tuple[str, str, float, Reporting, list[Cell]]]:
     """Yield learner, mechanism, central ε, way, and the cells of all draws."""
     worlds = [_world(size, draw) for draw in range(DRAWS)]
     shape = worlds[0].mdp.shape

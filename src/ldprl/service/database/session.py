@@ -83,7 +83,7 @@ def _delayed(error: psycopg.Error) -> DelayedError | None:
     if error.sqlstate == "53100":
         return DelayedError("storage-full", "the database cannot grow: its disk is full")
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
-        return DelayedError("database-down", "the database does not answer")
+        return DelayedError("database-down", "the database does not respond")
     return None
 
 

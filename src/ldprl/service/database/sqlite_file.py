@@ -56,4 +56,4 @@ def delayed(error: sqlite3.Error) -> DelayedError:
         return DelayedError("database-down", f"the database is damaged ({error})")
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         return DelayedError("storage-full", "the database cannot grow: its disk is full or fails")
-    return DelayedError("database-down", f"the database does not answer ({type(error).__name__})")
+    return DelayedError("database-down", f"the database does not respond ({type(error).__name__})")

@@ -11,8 +11,8 @@ from scipy import stats
 
 from ldprl.assignment import Assignment
 from ldprl.figures.gallery.randomizers.comparison import (
+    AskedRow,
     Needs,
-    Row,
     counting,
     joint,
     many_answers,
@@ -90,29 +90,29 @@ def pvalue(needs: Needs, mechanism: Mechanism, reward_visits: float, moves: floa
 def test_counters(name: str, epsilon: float) -> None:
     """Variances as stated; type-I error 10⁻⁶ (sums of 1,200 users are taken as normal)."""
     mechanism = build_mechanism(name, SHAPE, epsilon, 1e-3)
-    needs = counting(mechanism.row_laws, Row.typical(SHAPE))
+    needs = counting(mechanism.row_laws, AskedRow.typical(SHAPE))
     assert pvalue(needs, mechanism, USERS * 1.5, USERS * 1.0) > TYPE_I
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
 def test_one_question(epsilon: float) -> None:
     """Variances as stated, for both layouts; type-I error 10⁻⁶."""
-    spread = halves(separate(Row(SHAPE, 0.5, 1.0), epsilon))
-    needs = separate(Row(SHAPE, 0.5, spread), epsilon)
+    spread = halves(separate(AskedRow(SHAPE, 0.5, 1.0), epsilon))
+    needs = separate(AskedRow(SHAPE, 0.5, spread), epsilon)
     apart = SubsetSelection(SHAPE, epsilon, layout="separate")
     assert pvalue(needs, apart, USERS / 4, USERS / 4) > TYPE_I
     both = SubsetSelection(SHAPE, epsilon, layout="joint")
-    needs = joint(Row(SHAPE, 0.5), epsilon)
+    needs = joint(AskedRow(SHAPE, 0.5), epsilon)
     assert pvalue(needs, both, USERS / 2, USERS / 3) > TYPE_I
 
 
 def test_another_variance_would_be_noticed() -> None:
     """The mutants: the variance of an ε that is a fifth larger, and of the other layout."""
     laplace = build_mechanism("laplace", SHAPE, 1.0)
-    less = counting(build_mechanism("laplace", SHAPE, 1.2).row_laws, Row.typical(SHAPE))
+    less = counting(build_mechanism("laplace", SHAPE, 1.2).row_laws, AskedRow.typical(SHAPE))
     assert pvalue(less, laplace, USERS * 1.5, USERS * 1.0) < TYPE_I
     both = SubsetSelection(SHAPE, 1.0, layout="joint")
-    assert pvalue(separate(Row(SHAPE, 0.5), 1.0), both, USERS / 2, USERS / 3) < TYPE_I
+    assert pvalue(separate(AskedRow(SHAPE, 0.5), 1.0), both, USERS / 2, USERS / 3) < TYPE_I
 
 
 def test_two_answers_of_one_user_are_uncorrelated() -> None:
@@ -135,7 +135,7 @@ def test_two_answers_of_one_user_are_uncorrelated() -> None:
             terms[here, step] = (counts[:, 1] - counts[:, 0]) / 2
         # A good outcome leads on to the same state, so the steps have much to do with each other.
         state = np.where(bit == 1, state, rng.integers(2, size=users))
-    row = Row(Shape(2, 2, 2), 0.5, spread=1e-9)
+    row = AskedRow(Shape(2, 2, 2), 0.5, spread=1e-9)
     needs = separate(row, epsilon, answers=2)
     both = needs.reward * 0.5**2 * 2**2  # K·Var D/(2o)², all questions being about rewards
     assert mean_is(terms.sum(axis=1) ** 2, both) > TYPE_I
@@ -143,7 +143,7 @@ def test_two_answers_of_one_user_are_uncorrelated() -> None:
 
 
 def test_without_noise_only_outcomes_are_left() -> None:
-    row = Row.typical(Shape(4, 2, 5))
+    row = AskedRow.typical(Shape(4, 2, 5))
     needs = counting(build_mechanism("none", row.shape).row_laws, row)
     visits, leaving = 5 / 4, 4 / 4
     assert needs.reward == pytest.approx(0.25 / visits)
@@ -156,7 +156,7 @@ def test_without_noise_only_outcomes_are_left() -> None:
 
 
 def test_shares_are_the_best() -> None:
-    row = Row(Shape(5, 2, 5), 0.2, 2.0)
+    row = AskedRow(Shape(5, 2, 5), 0.2, 2.0)
     best = separate(row, 1.0)
     # With share f: r/f + c²p/(1 − f); recover r and p, and try other shares.
     share = 1 / (1 + row.spread * best.transitions / best.reward * row.spread)
@@ -167,10 +167,10 @@ def test_shares_are_the_best() -> None:
 
 def test_every_step_a_model_of_its_own_costs_questions_h_and_counters_h_squared() -> None:
     plain, split = Shape(3, 2, 10), Shape(3, 2, 10, step_dependent=True)
-    asked = [separate(Row.typical(shape), 0.1).reward for shape in (plain, split)]
+    asked = [separate(AskedRow.typical(shape), 0.1).reward for shape in (plain, split)]
     laws = [build_mechanism("laplace", shape, 0.1).row_laws for shape in (plain, split)]
     told = [
-        counting(law, Row.typical(shape)).reward
+        counting(law, AskedRow.typical(shape)).reward
         for law, shape in zip(laws, (plain, split), strict=True)
     ]
     assert asked[1] / asked[0] == pytest.approx(10, rel=0.1)
@@ -179,17 +179,17 @@ def test_every_step_a_model_of_its_own_costs_questions_h_and_counters_h_squared(
 
 def test_other_shapes_of_questions() -> None:
     for states in (2, 10, 100):
-        row = Row.typical(Shape(states, 2, 5))
+        row = AskedRow.typical(Shape(states, 2, 5))
         whole = separate(row, 1.0)
         assert one_state(row, 1.0).value > whole.value
         assert (value_bit(row, 1.0).value < whole.value) == (states >= 10)
         assert value_bit(row, 1.0).transitions == math.inf
-    crowded = Row(Shape(10, 2, 5), 1.0)
+    crowded = AskedRow(Shape(10, 2, 5), 1.0)
     assert one_state(crowded, 1.0).value < separate(crowded, 1.0).value
 
 
 def test_several_answers_pay_only_at_large_epsilon() -> None:
-    row = Row.typical(Shape(2, 2, 2))
+    row = AskedRow.typical(Shape(2, 2, 2))
     for epsilon, best in ((1.0, 1), (4.0, 1), (8.0, 2), (20.0, 2)):
         found = dict(many_answers(row, epsilon))
         assert list(found) == [1, 2]

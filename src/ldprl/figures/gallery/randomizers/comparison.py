@@ -18,14 +18,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ldprl.figures.gallery.randomizers.oracles import SUBSETS, Oracle
+from ldprl.figures.gallery.randomizers.oracles import SUBSETS, OracleFormula
 from ldprl.mechanisms.rows import Quadratic, RowLaws
 from ldprl.mechanisms.subset_laws import row_variances
 from ldprl.shape import Shape
 
 
 @dataclass(frozen=True)
-class Row:
+class AskedRow:
     """The row that is asked for.
 
     Attributes
@@ -43,7 +43,7 @@ class Row:
     spread: float = 0.5
 
     @classmethod
-    def typical(cls, shape: Shape) -> Row:
+    def typical(cls, shape: Shape) -> AskedRow:
         """Return a row whose state one user in S is in."""
         return cls(shape, 1 / shape.states)
 
@@ -57,7 +57,7 @@ class Needs:
     value: float
 
 
-def counting(laws: RowLaws, row: Row) -> Needs:
+def counting(laws: RowLaws, row: AskedRow) -> Needs:
     """Return what is left by counters of the whole trajectory, randomized by these laws."""
     shape = row.shape
     visits = row.occupancy * shape.most_visits
@@ -68,7 +68,9 @@ def counting(laws: RowLaws, row: Row) -> Needs:
     return _together(row, reward / visits**2, shape.states * moves / leaving**2)
 
 
-def separate(row: Row, epsilon: float, oracle: Oracle = SUBSETS, answers: int = 1) -> Needs:
+def separate(
+    row: AskedRow, epsilon: float, oracle: OracleFormula = SUBSETS, answers: int = 1
+) -> Needs:
     """Return what is left by questions about (s, bit) and (s, s'), in the best shares.
 
     A user answers ``answers`` questions about as many steps, with ε/answers each.
@@ -81,7 +83,9 @@ def separate(row: Row, epsilon: float, oracle: Oracle = SUBSETS, answers: int = 
     return _shared(row, reward, moves, answers)
 
 
-def joint(row: Row, epsilon: float, oracle: Oracle = SUBSETS, answers: int = 1) -> Needs:
+def joint(
+    row: AskedRow, epsilon: float, oracle: OracleFormula = SUBSETS, answers: int = 1
+) -> Needs:
     """Return what is left by questions about (s, bit, s'), with ε/answers for each answer."""
     shape, each = row.shape, epsilon / answers
     states, items = shape.states, 2 * shape.states**2 + 1
@@ -91,7 +95,7 @@ def joint(row: Row, epsilon: float, oracle: Oracle = SUBSETS, answers: int = 1) 
     return _together(row, reward / answers, moves / answers)
 
 
-def one_state(row: Row, epsilon: float) -> Needs:
+def one_state(row: AskedRow, epsilon: float) -> Needs:
     """Return what is left by "were you in this state, and what came of it".
 
     As many users are asked about a state as are expected in it, a share o for this one.
@@ -102,7 +106,7 @@ def one_state(row: Row, epsilon: float) -> Needs:
     return _shared(row, reward / asked, moves * shape.transition_models / asked)
 
 
-def value_bit(row: Row, epsilon: float) -> Needs:
+def value_bit(row: AskedRow, epsilon: float) -> Needs:
     """Return what is left by questions about (s, bit) and (s, bit of V(s')), for one fixed V.
 
     V has two values here, 2c apart. Nothing is learnt about p(·|s, a) but pᵀV.
@@ -114,7 +118,7 @@ def value_bit(row: Row, epsilon: float) -> Needs:
     return Needs(both.reward, math.inf, both.value)
 
 
-def many_answers(row: Row, epsilon: float) -> Iterator[tuple[int, Needs]]:
+def many_answers(row: AskedRow, epsilon: float) -> Iterator[tuple[int, Needs]]:
     """Yield, for m = 1, …, H answers of a user, what subset selection leaves in its best layout."""
     for m in range(1, row.shape.horizon + 1):
         layouts = (separate(row, epsilon, answers=m), joint(row, epsilon, answers=m))
@@ -122,7 +126,13 @@ def many_answers(row: Row, epsilon: float) -> Iterator[tuple[int, Needs]]:
 
 
 def _asked(
-    row: Row, oracle: Oracle, items: int, epsilon: float, cells: int, theta: float, width: int = 1
+    row: AskedRow,
+    oracle: OracleFormula,
+    items: int,
+    epsilon: float,
+    cells: int,
+    theta: float,
+    width: int = 1,
 ) -> float:
     """Return E D²/o² of a user who is asked."""
     outside, inside = row_variances(oracle.moments(items, epsilon, width), cells)
@@ -138,11 +148,11 @@ def _at(quadratic: Quadratic, theta: float) -> float:
     return quadratic[0] + theta * (quadratic[1] + theta * quadratic[2])
 
 
-def _together(row: Row, reward: float, moves: float) -> Needs:
+def _together(row: AskedRow, reward: float, moves: float) -> Needs:
     return Needs(reward, moves, reward + row.spread**2 * moves)
 
 
-def _shared(row: Row, reward: float, moves: float, answers: int = 1) -> Needs:
+def _shared(row: AskedRow, reward: float, moves: float, answers: int = 1) -> Needs:
     """Share the answers between rewards and transitions so that the value has least variance.
 
     The share of rewards is √r/(√r + c√p); no user can be asked about more than H − 1 transitions.

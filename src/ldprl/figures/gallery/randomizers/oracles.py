@@ -16,7 +16,7 @@ from ldprl.mechanisms.subset import CellMoments, subset_oracle
 
 
 @dataclass(frozen=True)
-class Oracle:
+class OracleFormula:
     """An ε-LDP way to ask which of d items a user holds.
 
     Attributes
@@ -124,11 +124,11 @@ def _subset_bits(items: int, epsilon: float) -> float:
     return math.log2(math.comb(items, size))
 
 
-SUBSETS = Oracle("subset selection", subsets, _subset_bits)
-DIRECT = Oracle("k-ary randomized response", direct, lambda items, _: math.log2(items))
-UNARY = Oracle("unary encoding (OUE)", unary, lambda items, _: float(items))
-HADAMARD = Oracle("Hadamard response", hadamard, lambda items, _: math.log2(_columns(items)))
-GEOMETRY = Oracle(
+SUBSETS = OracleFormula("subset selection", subsets, _subset_bits)
+DIRECT = OracleFormula("k-ary randomized response", direct, lambda items, _: math.log2(items))
+UNARY = OracleFormula("unary encoding (OUE)", unary, lambda items, _: float(items))
+HADAMARD = OracleFormula("Hadamard response", hadamard, lambda items, _: math.log2(_columns(items)))
+GEOMETRY = OracleFormula(
     "projective geometry",
     geometry,
     lambda items, epsilon: math.log2(_points(*_best_field(items, epsilon))),

@@ -12,8 +12,8 @@ import pyarrow as pa
 from ldprl.assignment import Assignment
 from ldprl.figures.curves import Record
 from ldprl.figures.gallery.randomizers.comparison import (
+    AskedRow,
     Needs,
-    Row,
     counting,
     joint,
     many_answers,
@@ -86,13 +86,13 @@ def make_table(laboratory: Laboratory) -> pa.Table:
         laws = _counting_laws(shape, epsilon)
         where = {"states": states, "horizon": horizon, "epsilon": epsilon}
         for name, (occupancy, spread) in ROWS.items():
-            row = Row(shape, occupancy or 1 / states, spread)
+            row = AskedRow(shape, occupancy or 1 / states, spread)
             given = {**where, "row": name, "occupancy": row.occupancy, "spread": spread}
             records += [{**given, **found} for found in _found(row, epsilon, laws)]
     return pa.Table.from_pylist([*records, *_times()], _SCHEMA)
 
 
-def _found(row: Row, epsilon: float, laws: dict[str, RowLaws]) -> Iterator[Record]:
+def _found(row: AskedRow, epsilon: float, laws: dict[str, RowLaws]) -> Iterator[Record]:
     states = row.shape.states
     items = {"separate": states**2 + 1, "joint": 2 * states**2 + 1}
     for oracle in ORACLES:
