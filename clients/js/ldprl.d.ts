@@ -14,7 +14,7 @@ export class ServiceError extends Error {
     message: string,
     about?: { status?: number | null; reason?: string | null; later?: boolean },
   );
-  /** The HTTP status; null if there was no answer at all. */
+  /** The HTTP status; null if there was no response at all. */
   readonly status: number | null;
   /** The machine-readable cause that the service gave, if any. */
   readonly reason: string | null;

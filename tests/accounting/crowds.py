@@ -61,10 +61,10 @@ def clones_delta(local: float, crowd: int, epsilon: float) -> float:
     C ~ Bin(n − 1, e^{−ε₀}), A ~ Bin(C, ½), Δ ~ Bern(e^{ε₀}/(e^{ε₀} + 1)):
     (A + Δ, C − A + 1 − Δ) against (A + 1 − Δ, C − A + Δ).
     """
-    told = 1 / (1 + math.exp(-local))
+    truthful = 1 / (1 + math.exp(-local))
     c, a = np.meshgrid(np.arange(crowd), np.arange(crowd + 1), indexing="ij")
     with_it, without = stats.binom.pmf(a - 1, c, 0.5), stats.binom.pmf(a, c, 0.5)
-    first = told * with_it + (1 - told) * without
-    second = (1 - told) * with_it + told * without
+    first = truthful * with_it + (1 - truthful) * without
+    second = (1 - truthful) * with_it + truthful * without
     chance = stats.binom.pmf(c, crowd - 1, math.exp(-local))
     return float((chance * np.maximum(first - math.exp(epsilon) * second, 0.0)).sum())

@@ -125,12 +125,12 @@ def test_a_mechanisms_own_losses_cost_no_more_than_the_worst_of_its_epsilon() ->
 
 
 def test_the_worst_pair_is_what_its_name_says() -> None:
-    """Its δ(ε) is δ, and at ε = 0 it is told apart with δ + (1 − δ)·tanh(ε/2)."""
+    """Its δ(ε) is δ, and at ε = 0 it is distinguished with δ + (1 − δ)·tanh(ε/2)."""
     pair = worst_pairs([Budget(1.5, 0.2)])[0]
     assert pair.first.sum() == pytest.approx(1, abs=1e-15)
     assert np.maximum(pair.first - math.exp(1.5) * pair.second, 0).sum() == pytest.approx(0.2)
-    told = np.maximum(pair.first - pair.second, 0).sum()
-    assert told == pytest.approx(0.2 + 0.8 * math.tanh(0.75))
+    distance = np.maximum(pair.first - pair.second, 0).sum()
+    assert distance == pytest.approx(0.2 + 0.8 * math.tanh(0.75))
 
 
 def test_who_is_who_may_change_between_reports() -> None:

@@ -57,11 +57,11 @@ def worst_delta(rule: Rule, budget: Budget, menu: Sequence[Budget], longest: int
             more = (*spent, cost)
             after = (more[0], *sorted(more[1:], key=lambda c: (c.epsilon, c.delta)))
             if allowed(after):
-                epsilon, told = float(cost.epsilon), float(cost.delta)
+                epsilon, revealed = float(cost.epsilon), float(cost.delta)
                 up = 1 / (1 + math.exp(-epsilon))
                 higher = value(after, round(loss + epsilon, 9))
                 lower = value(after, round(loss - epsilon, 9))
-                best = max(best, told + (1 - told) * (up * higher + (1 - up) * lower))
+                best = max(best, revealed + (1 - revealed) * (up * higher + (1 - up) * lower))
         return best
 
     return value((), 0.0)

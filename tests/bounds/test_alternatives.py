@@ -1,4 +1,4 @@
-"""Alternatives are what they say, and reports tell no more of them than is claimed."""
+"""Alternatives are what they say, and reports reveal no more about them than is claimed."""
 
 from __future__ import annotations
 
@@ -86,24 +86,24 @@ def test_no_report_tells_more_than_the_claimed_information(
                     likelier /= math.exp(epsilon) + 1
                     channels.append(np.column_stack([likelier, 1 - likelier]))
                     for channel in channels:
-                        told = kl(first @ channel, second @ channel)
-                        assert told <= most * (1 + 1e-9) + 1e-15
+                        information = kl(first @ channel, second @ channel)
+                        assert information <= most * (1 + 1e-9) + 1e-15
                         if most > 1e-12:
-                            tightest[epsilon] = max(tightest[epsilon], told / most)
+                            tightest[epsilon] = max(tightest[epsilon], information / most)
     # The mutant: half of the information is refuted where rows are visited once.
     if step_dependent:
         assert min(tightest.values()) > 0.5
 
 
 def test_a_row_visited_twice_is_not_taken_for_one_visited_once() -> None:
-    """Two visits may tell twice as much: φ(min(1, ōδ))/ō, with ō > 1/δ, would be too little."""
+    """Two visits may reveal twice as much: φ(min(1, ōδ))/ō, with ō > 1/δ, would be too little."""
     moves = np.ones((1, 2, 1))
     mdp = TabularMDP(moves, np.array([[0.9, 0.05]]), 3, reward_kind="bernoulli")
     (one,) = Instance(mdp).alternatives
     assert (one.reach, one.once) == (3.0, False)
     distance = one.after - one.before
     assert one.reach * distance > 1
-    # A policy with a single visit tells kl(RR, RR), and that is ≤ the information of one visit.
+    # A policy with a single visit reveals kl(RR, RR), and that is ≤ the information of one visit.
     (single,) = Instance(bandit(0.9, 0.05)).alternatives
     assert single.information(1.0) <= one.information(1.0) * (1 + 1e-6)
 

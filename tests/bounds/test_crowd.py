@@ -35,16 +35,16 @@ def test_an_approximately_private_channel_shrinks_total_variation(
     for _ in range(100):
         letters = int(rng.integers(2, 6))
         private = some_channel(letters, epsilon, rng)
-        # With probability δ the letter itself is told.
+        # With probability δ the letter itself is reported.
         channel = np.hstack([(1 - delta) * private, delta * np.eye(letters)])
         first, second = rng.dirichlet(np.ones(letters), size=2)
-        told = total_variation(first @ channel, second @ channel)
-        assert told <= total_variation(first, second) * factor + 1e-12
+        distance = total_variation(first @ channel, second @ channel)
+        assert distance <= total_variation(first, second) * factor + 1e-12
     response = np.array([[math.exp(epsilon), 1], [1, math.exp(epsilon)]]) / (math.exp(epsilon) + 1)
     channel = np.hstack([(1 - delta) * response, delta * np.eye(2)])
-    told = total_variation(*channel)
-    assert told == pytest.approx(factor)
-    assert delta == 0 or told > math.tanh(epsilon / 2) * (1 + 1e-9)
+    distance = total_variation(*channel)
+    assert distance == pytest.approx(factor)
+    assert delta == 0 or distance > math.tanh(epsilon / 2) * (1 + 1e-9)
 
 
 def moved_by(table: FloatArray, laws: FloatArray) -> tuple[float, list[float]]:
@@ -66,7 +66,7 @@ def test_users_of_a_version_add_up() -> None:
         moved, each = moved_by(table, rng.dirichlet(np.ones(2), size=(2, 3)))
         assert moved <= sum(each) + 1e-12
     # The mutants: two users are not enough, and neither is 0.95 of the sum, where the transcript
-    # tells whether any of them has the second letter.
+    # shows whether any of them has the second letter.
     anyone = np.zeros((2, 2, 2, 2))
     anyone[..., 1] = 1
     anyone[0, 0, 0] = 1, 0

@@ -33,9 +33,11 @@ def kl(first: FloatArray, second: FloatArray) -> float:
 def best_channel(first: FloatArray, second: FloatArray, epsilon: float) -> float:
     """Return sup KL over ε-LDP channels by a linear program over all staircase patterns."""
     patterns = np.array(list(itertools.product((1.0, math.exp(epsilon)), repeat=len(first))))
-    told = np.array([kl(np.array([p @ first]), np.array([p @ second])) for p in patterns])
-    scale = told.max() or 1.0
-    shares = linprog(-told / scale, A_eq=patterns.T, b_eq=np.ones(len(first)), method="highs")
+    information = np.array([kl(np.array([p @ first]), np.array([p @ second])) for p in patterns])
+    scale = information.max() or 1.0
+    shares = linprog(
+        -information / scale, A_eq=patterns.T, b_eq=np.ones(len(first)), method="highs"
+    )
     assert shares.fun is not None
     return -shares.fun * scale
 
@@ -97,11 +99,11 @@ def test_total_variation_bounds_what_any_channel_tells(epsilon: float) -> None:
         first, second = some_laws(rng, letters)
         t = float(np.abs(first - second).sum() / 2)
         phi, closed = float(distance_information(t, epsilon)), float(distance_bound(t, epsilon))
-        told = best_channel(first, second, epsilon)
-        assert told <= phi * (1 + 1e-6)
+        information = best_channel(first, second, epsilon)
+        assert information <= phi * (1 + 1e-6)
         assert phi <= closed * (1 + 1e-12)
         assert closed <= (t * math.expm1(epsilon)) ** 2 / (math.exp(epsilon) + 1) * (1 + 1e-12)
-        tightest = max(tightest, told / phi)
+        tightest = max(tightest, information / phi)
     # The mutant: φ smaller by a fifth is refuted by one of these pairs.
     assert tightest > 0.8
     assert float(distance_information(1.0, epsilon)) == pytest.approx(
@@ -124,8 +126,8 @@ def test_a_channel_leaves_tanh_squared_of_a_divergence(epsilon: float) -> None:
         assert share <= contraction(epsilon) * (1 + 1e-6)
         tightest = max(tightest, share / contraction(epsilon))
         channel = some_channel(letters, epsilon, rng)
-        told = kl(first @ channel, second @ channel)
-        assert told <= contraction(epsilon) * kl(first, second) * (1 + 1e-6)
+        information = kl(first @ channel, second @ channel)
+        assert information <= contraction(epsilon) * kl(first, second) * (1 + 1e-6)
     near = np.array([0.5, 0.5]), np.array([0.5 + 1e-4, 0.5 - 1e-4])
     share = best_channel(*near, epsilon) / kl(*near)
     # A fair coin meets the bound; the mutant, half of the constant, is refuted.
@@ -151,12 +153,12 @@ def test_information_is_convex_in_the_visits_and_in_the_distance(epsilon: float)
     rng = np.random.default_rng(6)
     visited = np.linspace(0, 1, 60)
     for q, r in rng.random((20, 2)):
-        told = visit_information(visited, q, r, epsilon)
-        assert told[0] == 0
-        assert (np.diff(told, 2) >= -1e-12 * told[-1]).all()
+        information = visit_information(visited, q, r, epsilon)
+        assert information[0] == 0
+        assert (np.diff(information, 2) >= -1e-12 * information[-1]).all()
         # Per visit it grows: so the largest occupancy bounds all others.
-        assert (np.diff(told[1:] / visited[1:]) >= -1e-12 * told[-1]).all()
-        assert told[-1] == pytest.approx(float(bit_information(q, r, epsilon)), rel=1e-9)
+        assert (np.diff(information[1:] / visited[1:]) >= -1e-12 * information[-1]).all()
+        assert information[-1] == pytest.approx(float(bit_information(q, r, epsilon)), rel=1e-9)
     phi = distance_information(visited, epsilon)
     assert (np.diff(phi, 2) >= -1e-12 * phi[-1]).all()
     # The mutant: the square root of it is not convex enough for the linear program.
@@ -166,8 +168,8 @@ def test_information_is_convex_in_the_visits_and_in_the_distance(epsilon: float)
 def test_a_hidden_state_costs_the_square_of_its_probability() -> None:
     """I_ε(ρ; q, q')/ρ² tends to a constant as ρ → 0; without privacy I/ρ does."""
     small = np.array([1e-3, 1e-4, 1e-5])
-    told = visit_information(small, 0.4, 0.5, 1.0) / small**2
-    assert told[2] == pytest.approx(told[1], rel=1e-3)
+    information = visit_information(small, 0.4, 0.5, 1.0) / small**2
+    assert information[2] == pytest.approx(information[1], rel=1e-3)
     free = visit_information(small, 0.4, 0.5, None) / small
     assert free == pytest.approx(float(binary_kl(0.4, 0.5)))
 

@@ -44,7 +44,7 @@ def joint_program(means: np.ndarray, start: np.ndarray, epsilon: float) -> float
     tables = list(product(range(actions), repeat=states))
     cells = [(s, a) for s in range(states) for a in range(actions) if means[s, a] < best[s]]
     size = len(patterns) + 1
-    cost, told = np.zeros(len(tables) * size), np.zeros((len(cells), len(tables) * size))
+    cost, information = np.zeros(len(tables) * size), np.zeros((len(cells), len(tables) * size))
     channel = np.zeros((len(tables) * 2 * states, len(tables) * size))
     for i, table in enumerate(tables):
         mean = means[np.arange(states), table]
@@ -58,10 +58,10 @@ def joint_program(means: np.ndarray, start: np.ndarray, epsilon: float) -> float
                 raised[s] = best[s]
                 other = np.column_stack([start * (1 - raised), start * raised]).ravel()
                 a_, b_ = patterns @ law, patterns @ other
-                told[j, here] = a_ * np.log(a_ / b_)
+                information[j, here] = a_ * np.log(a_ / b_)
         rows = slice(i * 2 * states, (i + 1) * 2 * states)
         channel[rows, here], channel[rows, users] = patterns.T, -1
-    found = linprog(cost, A_ub=-told, b_ub=-np.ones(len(cells)), A_eq=channel,
+    found = linprog(cost, A_ub=-information, b_ub=-np.ones(len(cells)), A_eq=channel,
                     b_eq=np.zeros(len(channel)), method="highs")  # fmt: skip
     assert found.fun is not None
     return found.fun
@@ -108,15 +108,15 @@ def test_no_mixture_of_policies_explores_for_less(
             continue
         every = list(policies(instance.mdp))
         visited = np.array([occupancy(instance.mdp, policy) for policy in every])
-        told = np.array(
+        information = np.array(
             [
                 one.information(epsilon) * visited[:, list(r.steps), r.state, r.action].sum(axis=1)
                 for r, one in rows.items()
             ]
         )
         cost = np.array([regret(instance.mdp, policy) for policy in every])
-        unit = told.max(axis=1, keepdims=True)
-        best = linprog(cost, A_ub=-told / unit, b_ub=-1 / unit[:, 0], method="highs").fun
+        unit = information.max(axis=1, keepdims=True)
+        best = linprog(cost, A_ub=-information / unit, b_ub=-1 / unit[:, 0], method="highs").fun
         assert bound == pytest.approx(best, rel=1e-5)
         compared += 1
     assert compared >= 8
@@ -152,7 +152,7 @@ def test_a_bound_of_zero_says_why() -> None:
     assert "equally good" in str(instance_lower_bound(equal, 1.0).reason)
     best_possible = TabularMDP(np.ones((1, 2, 1)), np.array([[1.0, 0.4]]), 1)
     assert "no change of it alone" in str(instance_lower_bound(best_possible, 1.0).reason)
-    # Paying 1 more often lifts V* only at share 1: without privacy one visit tells.
+    # Paying 1 more often lifts V* only at share 1: without privacy one visit shows it.
     assert instance_lower_bound(best_possible, 1.0).at(1e8) == 0
     assert instance_lower_bound(bandit(0.5, 0.4), 1.0).reason is None
 

@@ -65,11 +65,11 @@ def test_a_bandit_by_hand() -> None:
     pair = pair_of(instance, one)
     assert (pair.cost, pair.visited, pair.lift, pair.slope) == pytest.approx((0.1, 1, 0.1, 0.1))
     bound = pair.lower_bound(1.0, 10**4)
-    told = one.information(1.0)
+    information = one.information(1.0)
 
     def excluded(regret: float) -> bool:
         rare = regret / (0.1 * 10**4)
-        return rare < 0.5 and float(binary_kl(rare, 1 - rare)) > regret / 0.1 * told
+        return rare < 0.5 and float(binary_kl(rare, 1 - rare)) > regret / 0.1 * information
 
     assert excluded(bound * 0.999)
     assert not excluded(bound * 1.001)
@@ -190,9 +190,9 @@ def test_no_learner_of_the_catalogue_beats_the_pairs(learner: str) -> None:
 
 
 # A pair that is nearly tight: arms of means 0.5 and 0.3, or 0.5 and 0.7, for 40 users at ε = ½. All
-# reports together tell 0.8 nats at most, and whoever treats the arms alike loses about 4 in either
-# world; the bound is 2.6. A learner may prefer the first arm, so half of the runs have the arms the
-# other way round: that is a learner, too, which shuffles the arms first.
+# reports together reveal 0.8 nats at most, and a learner that treats the arms alike loses about 4
+# in either world; the bound is 2.6. A learner may prefer the first arm, so half of the runs have
+# the arms the other way round: that is a learner, too, which shuffles the arms first.
 CLOSE_EPSILON = 0.5
 
 

@@ -103,7 +103,7 @@ def test_user_guarantee_counts_each_block_by_its_own_bits() -> None:
 
 
 def test_one_bit_is_not_one_user() -> None:
-    """H = 2: a user who stays in one cell turns 2 bits of one sum, which are told apart better."""
+    """H = 2: a user who stays in one cell turns 2 bits of one sum: easier to distinguish."""
     bits, coin = 200, 0.3
     one = exact_delta(bits, 0, coin, 0.5, changed=1)
     assert exact_delta(bits, 0, coin, 0.5, changed=2) > 10 * one

@@ -91,7 +91,7 @@ def test_one_user_one_report(visit: OpenPage, service: StubService) -> None:
     assert first["entry"]["status"] == "counted"
     assert service.reports == [json.loads(first["entry"]["body"])]
     assert (first["spent"], first["stored"], first["local"]) == ("2", [first["entry"]], 0)
-    # Who comes back, has told already.
+    # A user who comes back has reported already.
     again: dict[str, Any] = visit().evaluate(_TAKE_PART, service.deployment.digest)
     assert again == first
     assert len(service.reports) == 1
@@ -181,11 +181,11 @@ def test_bits_of_the_return_are_counted_under_their_tables(page: Page, tmp_path:
         laws = laws_of(plan, found.shape)
         expected: dict[int, Any] = {}
         for _ in range(6):
-            told = page.evaluate(_RETURN_BITS, found.digest)
-            assert told["entry"]["status"] == "counted"
-            report = json.loads(told["entry"]["body"])
+            result = page.evaluate(_RETURN_BITS, found.digest)
+            assert result["entry"]["status"] == "counted"
+            report = json.loads(result["entry"]["body"])
             index = report["assignment"]
-            assert told["policy"] == laws[index].table(report["table"]).tolist()
+            assert result["policy"] == laws[index].table(report["table"]).tolist()
             asked = Question.from_document("question", plan[index]["questions"][0], found.shape)
             alphabet = found.built.alphabet(Assignment(laws[index], questions=(asked,)))
             added = alphabet.read(report["values"], report["table"])

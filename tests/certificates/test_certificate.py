@@ -20,7 +20,7 @@ KEEP = float(ReturnBits(Shape(2, 2, HORIZON), 2.0).oracle(Worth()).keep)
 SCALE = Scale(KEEP, HORIZON)
 
 
-def told(worth: float, users: int, rng: np.random.Generator) -> Bits:
+def drawn_bits(worth: float, users: int, rng: np.random.Generator) -> Bits:
     """Return the randomized bits of users whose mean return is ``worth``."""
     one = 1 - KEEP + (2 * KEEP - 1) * worth / HORIZON
     return Bits(users, int(rng.binomial(users, one)))
@@ -37,8 +37,8 @@ def test_a_difference_of_a_twentieth_of_the_horizon_takes_30_000_bits_at_epsilon
     def certain(gap: float) -> int:
         found = 0
         for _ in range(20):
-            new = told((0.5 + gap / 2) * HORIZON, 15_000, rng)
-            old = told((0.5 - gap / 2) * HORIZON, 15_000, rng)
+            new = drawn_bits((0.5 + gap / 2) * HORIZON, 15_000, rng)
+            old = drawn_bits((0.5 - gap / 2) * HORIZON, 15_000, rng)
             better = certificate(new, 1, SCALE, 0.95, old).better
             assert better is not None
             found += better.low > 0
@@ -50,7 +50,9 @@ def test_a_difference_of_a_twentieth_of_the_horizon_takes_30_000_bits_at_epsilon
 
 def test_intervals_are_in_units_of_the_return_and_shrink_as_answers_come() -> None:
     rng = np.random.default_rng(1)
-    few, many = (certificate(told(4.0, users, rng), 1, SCALE, 0.95) for users in (10**3, 10**5))
+    few, many = (
+        certificate(drawn_bits(4.0, users, rng), 1, SCALE, 0.95) for users in (10**3, 10**5)
+    )
     assert few.worth.low < many.worth.low < 4.0 < many.worth.high < few.worth.high <= HORIZON
     assert many.worth.high - many.worth.low < 0.1
     assert many.better is None

@@ -52,7 +52,7 @@ def test_a_policy_is_kept_until_there_are_twice_as_many_users() -> None:
     assert list(asked(evidence, 199, 2)) == [1]
     assert list(asked(evidence, 200, 1)) == [1]
     assert list(asked(evidence, 201, 2)) == [2]
-    # It comes back, and goes on where it stopped.
+    # It comes back, and continues where it stopped.
     assert list(asked(evidence, 402, 1)) == [1]
     assert (evidence.current, evidence.chosen_at) == (1, [0, 100, 201])
 
@@ -102,7 +102,7 @@ def test_a_change_is_noticed_across_the_plans_of_a_policy() -> None:
     found = evidence.change()
     assert found is not None
     assert (found.policy, found.since) == (0, 140)
-    # A bit is told as it is with probability 0.9, and returns go up to 2.
+    # A bit is reported unchanged with probability 0.9, and returns go up to 2.
     assert (found.before, found.after) == pytest.approx((1.75, 0.25))
     assert Evidence(Terms(0.2, 0.95, SCALE)).change() is None
 

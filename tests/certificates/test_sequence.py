@@ -45,16 +45,16 @@ def hostile(users: int, ones: IntArray) -> FloatArray:
 def paths(chance: Chance, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
     """Return the ones of each run at TIMES, and the mean of the q_i up to there."""
     ones, expected = np.zeros(RUNS, dtype=np.int64), np.zeros(RUNS)
-    told, means = [], []
+    counts, means = [], []
     before = 0
     for now in TIMES.tolist():
         q = chance(before, ones)
         ones = ones + rng.binomial(now - before, q)
         expected = expected + (now - before) * q
-        told.append(ones)
+        counts.append(ones)
         means.append(expected / now)
         before = now
-    return np.array(told), np.array(means)
+    return np.array(counts), np.array(means)
 
 
 def failing(outside: Array) -> int:
@@ -73,7 +73,7 @@ def test_it_covers_at_all_times_and_a_fixed_time_interval_does_not(chance: Chanc
 
 
 def test_it_covers_the_difference_of_two_policies_while_the_world_drifts() -> None:
-    """One policy drifts, the other's users answer to what was told; the product is the evidence.
+    """One policy drifts, the other's users respond to earlier answers; the product is the evidence.
 
     The mutant takes two intervals that hold one at a time, at one time.
     """
@@ -92,8 +92,8 @@ def test_the_ends_of_an_interval_are_where_the_evidence_is_enough(bits: Bits) ->
     assert 0 <= found.low <= bits.mean <= found.high <= 1
     for end, outwards in ((found.low, -1), (found.high, 1)):
         if 0 < end < 1:
-            told = log_evidence(bits.users, bits.ones, end)
-            assert told == pytest.approx(-math.log(FAILURE), abs=1e-4)
+            evidence = log_evidence(bits.users, bits.ones, end)
+            assert evidence == pytest.approx(-math.log(FAILURE), abs=1e-4)
             further = log_evidence(bits.users, bits.ones, end + outwards * 1e-5)
             assert further > -math.log(FAILURE)
 

@@ -71,8 +71,10 @@ def test_a_world_and_an_incumbent_of_ones_own(run: Run, tmp_path: Path) -> None:
     assert values["random_value"] == pytest.approx(random_value(mdp))
     lost = found["recommendation"]["loss_of_the_policy_handed_over"]
     assert values["learned"] == pytest.approx(1 - lost)
-    told = " ".join(run(line.removesuffix(" --json")).out.split())
-    assert f"and the policy that is handed over after 200 users {values['final_value']:.4g}" in told
+    printed = " ".join(run(line.removesuffix(" --json")).out.split())
+    assert (
+        f"and the policy that is handed over after 200 users {values['final_value']:.4g}" in printed
+    )
     beaten = run(f"{line} --incumbent {policy}").json["incumbent"]
     assert beaten["loss"] == pytest.approx(0, abs=1e-9)
     assert beaten["made_up_for_after_users"] is None

@@ -41,9 +41,9 @@ def test_without_an_incumbent_or_a_policy_it_says_what_there_is() -> None:
 def test_a_change_is_told_with_its_probability() -> None:
     seen = {"policy": None, "since": 41_000, "before": 2.6, "after": 2.1}
     assert change({"alarm": 0.01, "change": None}) == "No change of the world was noticed."
-    told = change({"alarm": 0.01, "change": seen})
-    assert "since about user 41,000: the incumbent brings 2.1 a user instead of 2.6" in told
-    assert "with probability 0.01 at most" in told
+    sentence = change({"alarm": 0.01, "change": seen})
+    assert "since about user 41,000: the incumbent brings 2.1 a user instead of 2.6" in sentence
+    assert "with probability 0.01 at most" in sentence
     assert "policy 3 brings" in change({"alarm": 0.01, "change": seen | {"policy": 2}})
 
 

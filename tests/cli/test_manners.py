@@ -94,7 +94,7 @@ def test_a_missing_package_is_named_with_its_extra(
 
 
 def in_terminal(line: str, **environment: str) -> tuple[str, str]:
-    """Run with stdout as asked and a terminal for stderr; return what each was told."""
+    """Run with stdout as asked and a terminal for stderr; return what each received."""
     terminal, theirs = pty.openpty()
     # Read while it runs: a terminal that nobody reads takes a few thousand bytes, and no more.
     with ThreadPoolExecutor(1) as reader:

@@ -9,7 +9,7 @@ import pytest
 from ldprl.cli.progress import Lines
 
 
-def told(capsys: pytest.CaptureFixture[str]) -> list[tuple[float, float]]:
+def printed(capsys: pytest.CaptureFixture[str]) -> list[tuple[float, float]]:
     """Return (seconds since the start, seconds said to be left) of every line."""
     found = re.findall(r"^ *(\d+) s .*?about (\d+) s left$", capsys.readouterr().err, re.MULTILINE)
     return [(float(spent), float(left)) for spent, left in found]
@@ -34,7 +34,7 @@ def test_the_time_left_comes_true_and_a_day_is_a_short_log(
     for done in range(found, total + 1):
         now = 90.0 * (done - found)
         lines(done, total)
-    said = told(capsys)
+    said = printed(capsys)
     assert 5 < len(said) < 40
     for spent, left in said:
         assert spent + left == pytest.approx(now, rel=0.01)
@@ -46,4 +46,4 @@ def test_the_first_line_comes_within_two_seconds(capsys: pytest.CaptureFixture[s
     for tick in range(21):
         now = 0.1 * tick
         lines(tick, 10**6)
-    assert told(capsys)[0][0] <= 2
+    assert printed(capsys)[0][0] <= 2

@@ -203,8 +203,8 @@ def test_it_says_that_nothing_is_learnt_and_how_many_users_are_needed(run: Run) 
     line = "regret --mdp grid:5,5,10 --episodes 50 --replan growth:1"
     needed = run(f"{line} --epsilon 2 --json").json["users_needed"]
     assert 10**4 < needed < 10**6
-    told = run(f"{line} --epsilon 2").out
-    assert f"Nothing learnt yet; at ε = 2 about {rounded(needed)} users are needed" in told
+    printed = run(f"{line} --epsilon 2").out
+    assert f"Nothing learnt yet; at ε = 2 about {rounded(needed)} users are needed" in printed
     assert run(f"{line} --mechanism none --learner ldp-evi --json").json["users_needed"] is None
 
 

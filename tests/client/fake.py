@@ -23,7 +23,7 @@ Reply = tuple[int, dict[str, str], bytes] | None
 
 @dataclass
 class FakeService:
-    """What was asked and told, and what to reply instead of the truth.
+    """What was requested and reported, and what to reply instead of the truth.
 
     ``instead`` holds replies (status, headers, body) to come first; None hangs up without one.
     ``lost`` answers are hung up on after the report is counted.
@@ -73,8 +73,8 @@ class FakeService:
 
     def count(self, report: dict[str, Any]) -> Reply:
         issued = self.issued(report["id"])
-        told = [report[key] for key in ("deployment", "version", "assignment")]
-        assert told == [issued.deployment, issued.version, issued.index]
+        named = [report[key] for key in ("deployment", "version", "assignment")]
+        assert named == [issued.deployment, issued.version, issued.index]
         self.deployment.built.alphabet(issued.assignment).read(report["values"])
         known = report["id"] in self.counted
         self.counted[report["id"]] = report["values"]

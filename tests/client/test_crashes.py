@@ -1,4 +1,4 @@
-"""A device that dies at any moment tells one story: one id, one policy, one report."""
+"""A device that dies at any moment has one id, one policy and one report."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_whatever_fails_for_now_is_tried_again_with_the_same_bytes(
 def test_an_answer_that_gets_lost_leaves_no_second_count(
     service: FakeService, make_client: MakeClient
 ) -> None:
-    """The service counts and the line goes dead: told "duplicate", the client is content."""
+    """The service counts and the line goes dead: the client accepts "duplicate" as an outcome."""
     service.lost = 1
     client = make_client()
     outcome = client.take_part(0, step)

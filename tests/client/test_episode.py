@@ -93,7 +93,7 @@ def test_an_episode_is_what_take_part_lives_through(
 def test_kill_nine_between_every_two_calls(
     service: FakeService, make_client: MakeClient, path: Path, seen: list[Trajectory], done: int
 ) -> None:
-    """After ``done`` calls the device dies, and the app goes on as if nothing had happened."""
+    """After ``done`` calls the device dies, and the app continues as if nothing had happened."""
 
     def some() -> None:
         client = Client(service.url, digest=DEPLOYMENT.digest, ledger=path)

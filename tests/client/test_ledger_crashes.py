@@ -1,4 +1,4 @@
-"""Whatever dies when, the ledger counts at least what was told; and processes take turns."""
+"""Whenever a process dies, the ledger counts at least what was handed out; processes take turns."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def die() -> None:
 
 
 class Child:
-    """A forked process that runs ``work`` and sends what it tells to the parent."""
+    """A forked process that runs ``work`` and sends what it writes to the parent."""
 
     def __init__(self, work: Callable[[Callable[[bytes], None]], None]) -> None:
         read, write = os.pipe()
@@ -42,7 +42,7 @@ class Child:
         if self.process == 0:
             os.close(read)
             try:
-                work(lambda told: write_all(write, told))
+                work(lambda data: write_all(write, data))
                 os._exit(0)
             finally:
                 os._exit(1)
@@ -50,15 +50,15 @@ class Child:
         self.pipe = read
 
     def wait(self) -> tuple[bytes, int]:
-        """Return what it told, and minus the signal that killed it or its exit code."""
+        """Return what it wrote, and minus the signal that killed it or its exit code."""
         with os.fdopen(self.pipe, "rb") as pipe:
-            told = pipe.read()
+            data = pipe.read()
         _, status = os.waitpid(self.process, 0)
-        return told, os.waitstatus_to_exitcode(status)
+        return data, os.waitstatus_to_exitcode(status)
 
 
-def write_all(pipe: int, told: bytes) -> None:
-    assert os.write(pipe, told) == len(told)
+def write_all(pipe: int, data: bytes) -> None:
+    assert os.write(pipe, data) == len(data)
 
 
 def dying_at(moment: str) -> Callable[[], bytes]:
@@ -107,7 +107,7 @@ MOMENTS = [
     ),
     "drawing",
     "drawn",
-    "told",
+    "handed out",
 ]
 
 
@@ -115,25 +115,25 @@ UNPAID = {*(moment for moment in MOMENTS if moment.endswith("1")), "unwritten be
 
 
 def report_and_die(path: Path, moment: str) -> tuple[bytes, bool]:
-    """Report in a process that is killed at ``moment``; return what it told, and whether it died.
+    """Report in a process that is killed at ``moment``; return what it wrote, and whether it died.
 
-    A process that finds work done does not come to every moment.
+    A process that finds work done does not reach every moment.
     """
 
-    def work(tell: Callable[[bytes], None]) -> None:
+    def work(write: Callable[[bytes], None]) -> None:
         make = dying_at(moment)
-        tell(Ledger(path, Budget(10)).report("a", ONE, make)[1])
-        if moment == "told":
+        write(Ledger(path, Budget(10)).report("a", ONE, make)[1])
+        if moment == "handed out":
             die()
 
-    told, code = Child(work).wait()
+    written, code = Child(work).wait()
     assert code in (0, -signal.SIGKILL)
-    return told, code != 0
+    return written, code != 0
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_kill_nine_at_any_moment(path: Path, moment: str) -> None:
-    """Twice in a row, and then a report without a crash: paid for once, told once."""
+    """Twice in a row, and then a report without a crash: paid for once, handed out once."""
     first, died = report_and_die(path, moment)
     assert died
     paid = len(Ledger(path).entries())
@@ -162,10 +162,10 @@ def test_half_a_line(path: Path, sync: int) -> None:
 
 
 def test_a_file_cut_short_anywhere(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every prefix of a file whose two reports have been told.
+    """Every prefix of a file whose two reports have been handed out.
 
     Within a report's line its cost stands and nothing is drawn in its place. A cut in or before
-    the line that pays, or exactly behind it, is what a crash leaves before anything was told.
+    the line that pays, or exactly behind it, is what a crash leaves before anything was handed out.
     """
     monkeypatch.setattr(os, "fsync", lambda _: None)
     ledger = Ledger(path, Budget(10))
@@ -222,22 +222,22 @@ def test_nothing_is_handed_out_before_it_is_on_disk(
 def test_processes_race_for_one_budget(path: Path) -> None:
     """Six processes want five reports each; the budget pays for exactly seven."""
 
-    def work(tell: Callable[[bytes], None], number: int) -> None:
+    def work(write: Callable[[bytes], None], number: int) -> None:
         ledger = Ledger(path, Budget("0.7"))
         for turn in range(5):
             try:
                 ledger.report(f"{number}.{turn}", Guarantee(0.1, 0.0), fresh)
-                tell(b"!")
+                write(b"!")
             except InputError:
-                tell(b".")
+                write(b".")
 
     children = [Child(partial(work, number=number)) for number in range(6)]
-    told = b""
+    written = b""
     for child in children:
         said, code = child.wait()
         assert code == 0
-        told += said
-    assert (told.count(b"!"), told.count(b".")) == (7, 23)
+        written += said
+    assert (written.count(b"!"), written.count(b".")) == (7, 23)
     assert len(Ledger(path).entries()) == 7
     assert Ledger(path).spent().epsilon == 0.7
 
@@ -245,10 +245,10 @@ def test_processes_race_for_one_budget(path: Path) -> None:
 def test_processes_race_for_one_deployment(path: Path) -> None:
     """All of them are handed the one report that one of them made."""
 
-    def work(tell: Callable[[bytes], None]) -> None:
-        tell(Ledger(path).report("a", ONE, fresh)[1])
+    def work(write: Callable[[bytes], None]) -> None:
+        write(Ledger(path).report("a", ONE, fresh)[1])
 
-    told = [child.wait() for child in [Child(work) for _ in range(8)]]
-    assert {code for _, code in told} == {0}
-    assert len({said for said, _ in told}) == 1
+    results = [child.wait() for child in [Child(work) for _ in range(8)]]
+    assert {code for _, code in results} == {0}
+    assert len({said for said, _ in results}) == 1
     assert len(Ledger(path).entries()) == 1

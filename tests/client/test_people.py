@@ -1,4 +1,4 @@
-"""``ldprl simulate-users``: everybody takes part once, lives as the world has it, and is told."""
+"""``ldprl simulate-users``: everybody takes part once, in the given MDP, and is counted."""
 
 from __future__ import annotations
 
@@ -134,15 +134,17 @@ def test_the_command(service: FakeService) -> None:
     line = command(service, "--users", "30", "--seed", "1", "--json")
     done = subprocess.run(line, env=environment(), capture_output=True, text=True, check=True)
     assert done.stderr == "warning: --seed makes pseudo-random noise, which hides nothing\n"
-    told = json.loads(done.stdout)
-    assert {key: told[key] for key in ("users", "counted", "duplicate", "unsent", "refused")} == {
+    printed = json.loads(done.stdout)
+    assert {
+        key: printed[key] for key in ("users", "counted", "duplicate", "unsent", "refused")
+    } == {
         "users": 30,
         "counted": 30,
         "duplicate": 0,
         "unsent": 0,
         "refused": {},
     }
-    assert len(told["regret"]) == len(told["checkpoints"])
+    assert len(printed["regret"]) == len(printed["checkpoints"])
     shown = subprocess.run(
         command(service, "--users", "30"),
         env=environment(), capture_output=True, text=True, check=True,

@@ -1,4 +1,4 @@
-"""The examples with Gymnasium run as they are, and tell what they are there to tell."""
+"""The examples with Gymnasium run unchanged, and print what they promise."""
 
 from __future__ import annotations
 

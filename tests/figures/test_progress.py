@@ -45,7 +45,9 @@ class Machine:
         left: list[float] = []
         now, order, seen = 0.0, ordered(cells), set()
         running: list[tuple[float, int, float, float, Cell]] = []
-        work = Work(lambda *told: left.append(told[2]), order, 0, self.processes, clock=lambda: now)
+        work = Work(
+            lambda *update: left.append(update[2]), order, 0, self.processes, clock=lambda: now
+        )
         waiting = iter(order)
         compiled: set[tuple[object, ...]] = set()
 
@@ -84,11 +86,11 @@ def worst_error(machine: Machine) -> float:
 
     From when every kind has been seen; the last tenth is measured against a tenth of the whole.
     """
-    told = machine.run(CELLS)
-    end = told[-1][0]
+    estimates = machine.run(CELLS)
+    end = estimates[-1][0]
     return max(
         abs(left - (end - now)) / max(end - now, 0.1 * end)
-        for now, left, unseen in told
+        for now, left, unseen in estimates
         if not unseen
     )
 
@@ -100,15 +102,15 @@ def test_the_remaining_time_can_be_believed(processes: int, slow: float, compili
 
 
 def test_one_speed_for_all_kinds_would_not_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mutant that does not tell kinds apart is far off."""
+    """A mutant that does not distinguish kinds is far off."""
     monkeypatch.setattr(progress, "_PRIOR", 1e9)
     assert worst_error(Machine(CELLS, 2, 1.0, 8.0)) > 0.3
 
 
 def test_the_cost_is_said_first() -> None:
-    told: list[tuple[str, float, float]] = []
-    Work(lambda *one: told.append(one), CELLS, 2, 2)
-    ((what, share, left),) = told
+    reported: list[tuple[str, float, float]] = []
+    Work(lambda *one: reported.append(one), CELLS, 2, 2)
+    ((what, share, left),) = reported
     assert what.startswith(f"{len(CELLS)} curves to simulate, 2 figures to draw: about ")
     assert what.endswith(" on 2 processes")
     assert duration(left) in what

@@ -109,7 +109,7 @@ def test_a_real_call_on_two_processes(tmp_path: Path) -> None:
         Settings(episodes=50, runs=1),
         out,
         workers=2,
-        progress=lambda *told: said.append(told),
+        progress=lambda *update: said.append(update),
     )
     shares = [share for _, share, _ in said]
     assert shares == sorted(shares)

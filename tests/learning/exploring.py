@@ -167,30 +167,32 @@ def exploring_share(
 ) -> float:
     """Return the share of users who may play ``policy`` to learn: 1, or 10·X/users if less.
 
-    X users of ``policy`` would tell as much as is known of the rows that it tries and ``greedy``
+    X users of ``policy`` would add as much as is known of the rows that it tries and ``greedy``
     does not: with o of them in a state, a report adds o² to what is known of its row.
     """
     shape, laws = statistics.shape, mechanism.row_laws
     noise = np.array([laws.rewards.outside[0], laws.transitions.outside[0]])
     known = known_reports(statistics)
-    wanted = told = 0.0
+    wanted = informed = 0.0
     for h, s in np.argwhere(policy != greedy):
         row = (slice(None), shape.model_of(h), s, policy[h, s])
         # A last step of its own has no transitions to ask about.
         kinds = 2 if shape.model_of(h) < shape.transition_models else 1
         need = needs[row][:kinds]
         wanted += need.sum()
-        told += (need * shares[h, s] ** 2 / (known[row] + _UNKNOWN * (noise + 0.25))[:kinds]).sum()
-    if statistics.users == 0 or told <= 0:
+        informed += (
+            need * shares[h, s] ** 2 / (known[row] + _UNKNOWN * (noise + 0.25))[:kinds]
+        ).sum()
+    if statistics.users == 0 or informed <= 0:
         return 1.0
-    return float(min(1.0, _EXPLORED * wanted / (told * statistics.users)))
+    return float(min(1.0, _EXPLORED * wanted / (informed * statistics.users)))
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A question with the policy that leads to it, and what asking it is worth.
 
-    ``shares`` tells how the users of ``policy`` spread over the states at the asked step.
+    ``shares`` says how the users of ``policy`` spread over the states at the asked step.
     """
 
     policy: Policy
@@ -238,9 +240,9 @@ def candidates(
     gain = needs / (known_reports(statistics) + 1)
     result = []
     for what, step in mechanism.questions():
-        told = np.concatenate([way[:step], tried[step : step + 1], greedy[step + 1 :]])
+        policy_table = np.concatenate([way[:step], tried[step : step + 1], greedy[step + 1 :]])
         worth = _worth(statistics, gain, tried, shares, what, step)
-        result.append(Candidate(told, what, step, shares[step], worth))
+        result.append(Candidate(policy_table, what, step, shares[step], worth))
     return result
 
 
@@ -284,9 +286,9 @@ def _further(
 
     They play its policy, so that counts which they are expected to play at those steps.
     """
-    told = leading.policy
-    shares = expected_shares(statistics, told, moves)
-    others = candidates(mechanism, statistics, needs, told, told, told, shares)
+    table = leading.policy
+    shares = expected_shares(statistics, table, moves)
+    others = candidates(mechanism, statistics, needs, table, table, table, shares)
     best: dict[int, Candidate] = {}
     for other in sorted(others, key=lambda one: one.worth, reverse=True):
         if other.step != leading.step:

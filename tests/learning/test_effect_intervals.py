@@ -1,6 +1,6 @@
 """Intervals for effects cover the truth in all cells and at all times, in nearly every run.
 
-In a world of layers nobody comes to a state twice, so that a user of a random table is a user who
+In a world of layers nobody visits a state twice, so that a user of a random table is a user who
 draws an action at every step, and the law of a bit can be computed step by step. δ = 0.1, and the
 type-I error of each test is 1e-6: fewer runs are covered with that probability at most. The mutant
 must be rejected.
@@ -39,12 +39,14 @@ def layers(width: int, seed: int) -> TabularMDP:
     return TabularMDP(moves, rewards, width, start)
 
 
-def drifts(mdp: TabularMDP, mechanism: ReturnBits, told: Assignment, users: int) -> FloatArray:
+def drifts(
+    mdp: TabularMDP, mechanism: ReturnBits, assignment: Assignment, users: int
+) -> FloatArray:
     """Return the drift of all scores that ``users`` users with this assignment add."""
-    (question,) = told.questions
+    (question,) = assignment.questions
     assert isinstance(question.what, Return)
-    assert told.law is not None
-    width, chances = mdp.horizon, told.law.chances()
+    assert assignment.law is not None
+    width, chances = mdp.horizon, assignment.law.chances()
     totals = np.arange(width * QUARTERS + 1)
     result = np.zeros((min(4, width), width * width, 2))
     if not question.what.scored:
@@ -76,7 +78,7 @@ def drifts(mdp: TabularMDP, mechanism: ReturnBits, told: Assignment, users: int)
         law = chances[h, h * width : (h + 1) * width]
         value = np.einsum("ja,jat->jt", law, ahead)
         effect = np.einsum("jt,jat->ja", there[h], ahead - value[:, None])
-        part = told.law.part_of_step[h]
+        part = assignment.law.part_of_step[h]
         result[part, h * width : (h + 1) * width] = law * effect
     weight = float(question.weights[0])
     scale = weight / float(mechanism.spread(question.what.expected / UNIT))
@@ -99,11 +101,13 @@ def worst(width: int, seed: int, users: int) -> tuple[float, float]:
     while sums.users < users:
         plan = learner.plan(sums, rng)
         size = max(200, sums.users // 2)
-        for told, count in zip(plan, rng.multinomial(size, [x.share for x in plan]), strict=True):
-            drawn = mechanism.sample_law(mdp, told, int(count), rng)
+        for assignment, count in zip(
+            plan, rng.multinomial(size, [x.share for x in plan]), strict=True
+        ):
+            drawn = mechanism.sample_law(mdp, assignment, int(count), rng)
             assert drawn is not None
-            sums = sums + mechanism.decode(drawn[0], int(count), told)
-            drift += drifts(mdp, mechanism, told, int(count))
+            sums = sums + mechanism.decode(drawn[0], int(count), assignment)
+            drift += drifts(mdp, mechanism, assignment, int(count))
         assert sums.effects is not None
         low, high = effect_intervals(sums.effects, mechanism, plan[0].questions[0].weights[0], 0.1)
         error = np.abs(sums.effects.scores - drift)
@@ -133,14 +137,14 @@ def test_intervals_cover_and_the_mutant_does_not(width: int, runs: int) -> None:
 
 
 def test_the_bound_is_not_empty() -> None:
-    """A sure effect is told to be one: the bound grows as the square root of the users."""
+    """A sure effect is recognized: the bound grows as the square root of the users."""
     mdp = TabularMDP(np.ones((1, 2, 1)), np.array([[0.9, 0.1]]), 1, reward_kind="bernoulli")
     mechanism = ReturnBits(mdp.shape, 2.0)
     learner = LDPReturns(mechanism)
-    (told, *_) = learner.plan(mechanism.no_statistics(), np.random.default_rng(0))
-    drawn = mechanism.sample_law(mdp, told, 2_000, np.random.default_rng(1))
+    (assignment, *_) = learner.plan(mechanism.no_statistics(), np.random.default_rng(0))
+    drawn = mechanism.sample_law(mdp, assignment, 2_000, np.random.default_rng(1))
     assert drawn is not None
-    effects = mechanism.decode(drawn[0], 2_000, told).effects
+    effects = mechanism.decode(drawn[0], 2_000, assignment).effects
     assert effects is not None
-    low, high = effect_intervals(effects, mechanism, told.questions[0].weights[0])
+    low, high = effect_intervals(effects, mechanism, assignment.questions[0].weights[0])
     assert low[0, 0, 0] > 0 > high[0, 0, 1]

@@ -53,13 +53,16 @@ def test_users_play_greedily_after_the_step_they_are_asked_about() -> None:
     sums = after_some_users(chosen, learner, 4000)
     optimistic, greedy = learner.policies(sums)
 
-    def told(policy: Policy, step: int) -> bytes:
+    def table_bytes(policy: Policy, step: int) -> bytes:
         return np.concatenate([policy[: step + 1], greedy[step + 1 :]]).tobytes()
 
     for assignment in learner.plan(sums, np.random.default_rng(0)):
         (question,) = assignment.questions
         step = question.step
-        assert assignment.policy.tobytes() in (told(optimistic, step), told(greedy, step))
+        assert assignment.policy.tobytes() in (
+            table_bytes(optimistic, step),
+            table_bytes(greedy, step),
+        )
 
 
 @pytest.mark.parametrize("answers", [1, 3])

@@ -67,7 +67,7 @@ def test_a_plan_is_a_function_of_the_sums_and_everybody_answers_one_question() -
 
 
 def test_where_nothing_stands_out_few_users_chart() -> None:
-    """In a dense world charting is hopeless: at most 2% of the users tell a move."""
+    """In a dense world charting is hopeless: at most 2% of the users report a move."""
     mdp = random_mdp(25, 4, 10, seed=1000)
     learner, mechanism = build("ldp-ways", "bits-and-moves", mdp.shape, episodes=10, epsilon=2.0)
     statistics = simulate(mdp, learner, mechanism, 20_000, seed=1, replan="growth:0.1")

@@ -18,7 +18,7 @@ NAN, INF = float("nan"), float("inf")
 
 
 def parts(**changes: Any) -> dict[str, Any]:
-    """Return a valid MDP's arguments (S = A = H = 2), changed where told."""
+    """Return a valid MDP's arguments (S = A = H = 2), with these changes."""
     fields: dict[str, Any] = {
         "transitions": [[[0.5, 0.5], [1.0, 0.0]], [[0.0, 1.0], [0.25, 0.75]]],
         "rewards": [[0.0, 1.0], [0.5, 0.25]],

@@ -117,8 +117,8 @@ def reach_of(it: Deployment) -> int:
 def test_noise_out_of_range_is_cut_and_then_admitted(kind: str) -> None:
     built, letters = counters(kind)
     for far in (-(10**15), 10**15):
-        told = letters.write(np.full(built.layout.length, far))
-        assert np.array_equal(letters.read(told), letters.low if far < 0 else letters.high)
+        sent = letters.write(np.full(built.layout.length, far))
+        assert np.array_equal(letters.read(sent), letters.low if far < 0 else letters.high)
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian", "bounded-noise", "randomized-response"])
@@ -167,9 +167,9 @@ def test_what_is_no_subset_is_refused(values: list[int]) -> None:
 def test_every_subset_is_inside() -> None:
     for first in range(7):
         for second in range(first + 1, 7):
-            told = subset().read([first, second])
-            assert np.flatnonzero(told).tolist() == [first, second]
-            assert told.sum() == 2
+            tally = subset().read([first, second])
+            assert np.flatnonzero(tally).tolist() == [first, second]
+            assert tally.sum() == 2
 
 
 TWO = Subsets(((5, 2), (4, 1)))

@@ -20,7 +20,7 @@ POLICY = np.zeros((3, 4), dtype=np.int64)
 LIFE = Trajectory([0, 1, 2], [0, 0, 0], [1.0, 0.0, 1.0])
 
 
-def told(what: Return | Transition, step: int = 0) -> Assignment:
+def asked_about(what: Return | Transition, step: int = 0) -> Assignment:
     return Assignment(POLICY, 1.0, (Question(what, step, np.ones(4)),))
 
 
@@ -66,7 +66,7 @@ def test_the_statement_says_what_a_move_tells() -> None:
 def test_moves_are_decoded_without_bias() -> None:
     """A z-test at 6 standard deviations, type-I error 3·10⁻⁸; the mutant is another move."""
     mechanism, users = BitsAndMoves(SHAPE, 2.0), 4000
-    asked = told(Transition(), 1)
+    asked = asked_about(Transition(), 1)
     reports = np.array(mechanism.privatize_many(LIFE, asked, users, SeededSourceForTests(3)))
     found = mechanism.decode(reports.sum(axis=0), users, asked)
     error = 6 * math.sqrt(users * mechanism.move_variance)
@@ -81,7 +81,7 @@ def test_moves_are_decoded_without_bias() -> None:
 
 
 def test_likelihoods_of_moves_are_those_of_the_reports() -> None:
-    mechanism, asked = BitsAndMoves(SHAPE, 2.0), told(Transition(), 1)
+    mechanism, asked = BitsAndMoves(SHAPE, 2.0), asked_about(Transition(), 1)
     reports = np.array(mechanism.privatize_many(LIFE, asked, 50, SeededSourceForTests(3)))
     found = mechanism.log_likelihood(reports, LIFE, asked)
     other = Trajectory([0, 1, 3], [0, 0, 0], [1.0, 0.0, 1.0])
@@ -101,7 +101,7 @@ def test_answers_add_up_to_the_mean_return_of_a_way() -> None:
     # One band [0, 2]: y = (bit − ½)/σ stands for a return of 1 + 2σ·y.
     what = Return(0, 2 * UNIT, UNIT // 2, 1, way=3, middle=UNIT, scale=round(2 * spread * UNIT))
     ones = users * (1 - float(oracle.keep) + oracle.contrast * 0.25)
-    effects = mechanism.decode(np.array([users - ones, ones]), users, told(what)).effects
+    effects = mechanism.decode(np.array([users - ones, ones]), users, asked_about(what)).effects
     assert effects is not None
     counted, summed = effects.destinations
     assert counted[2] == pytest.approx(users)

@@ -37,10 +37,10 @@ def reports_of(
     numbers = rng.integers(1000, size=users).tolist()
     values = []
     for number in numbers:
-        told = assignment.drawn(number)
-        lived = live(world(), told.policy, rng)
-        report = mechanism.privatize(lived, told, source)
-        values.append(mechanism.alphabet(told).write(report))
+        received = assignment.drawn(number)
+        lived = live(world(), received.policy, rng)
+        report = mechanism.privatize(lived, received, source)
+        values.append(mechanism.alphabet(received).write(report))
     return values, numbers
 
 
@@ -94,8 +94,8 @@ def _one_by_one(
 ) -> Statistics:
     total = mechanism.no_statistics()
     for one, number in zip(values, numbers, strict=True):
-        told = assignment.drawn(number)
-        total += mechanism.decode(mechanism.alphabet(told).read(one), 1, told)
+        received = assignment.drawn(number)
+        total += mechanism.decode(mechanism.alphabet(received).read(one), 1, received)
     return total
 
 
@@ -113,10 +113,10 @@ def test_what_nobody_told_still_counts_its_reports() -> None:
 
 
 def test_an_answer_about_all_states_reaches_every_row() -> None:
-    """One cell: what is told counts for the action that each state was given."""
+    """One cell: what is reported counts for the action that each state was given."""
     shape = Shape(2, 2, 1)
     question = Question(Joint(), 0, np.ones(2), Partition.whole(2))
-    told = np.array([[0], [1], [2]])  # bit 0, bit 1, ⊥; one next cell
+    reported = np.array([[0], [1], [2]])  # bit 0, bit 1, ⊥; one next cell
 
     class Everywhere(Joint):
         kind = "joint everywhere"
@@ -126,9 +126,9 @@ def test_an_answer_about_all_states_reaches_every_row() -> None:
 
     everywhere = Question(Everywhere(), 0, np.ones(2), Partition.whole(2))
     tables = np.array([[[0, 1]], [[1, 1]], [[0, 0]]])
-    counts = everywhere.crossed(shape, told, tables)
+    counts = everywhere.crossed(shape, reported, tables)
     answers, reports = counts[:8].reshape(2, 2, 2), counts[8:].reshape(2, 2)
     assert answers[0].tolist() == [[1, 0], [0, 1]]
     assert answers[1].tolist() == [[0, 0], [1, 1]]
     assert reports.tolist() == [[2, 1], [1, 2]]
-    assert question.crossed(shape, told, tables)[:4].tolist() == [1, 0, 0, 1]
+    assert question.crossed(shape, reported, tables)[:4].tolist() == [1, 0, 0, 1]

@@ -49,7 +49,7 @@ def test_decoding_is_on_in_sound_mode_and_off_in_papers(name: str) -> None:
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_decoding_is_unbiased_inside_the_support(name: str) -> None:
-    """z-tests, Bonferroni over the cells, at type-I error 1e-6; off by 0.4σ is told apart."""
+    """z-tests, Bonferroni over the cells, at type-I error 1e-6; off by 0.4σ is rejected."""
     shape = Shape(2, 2, 2)
     mechanism = PRIVATE[name](shape)
     source, rng, assignment = SeededSourceForTests(1), np.random.default_rng(2), Assignment(POLICY)

@@ -17,7 +17,7 @@ from ldprl.shape import Shape
 from ldprl.statistics import THRESHOLDS
 
 SHAPE = Shape(4, 3, 2)
-TOLD = Assignment(
+ASKED = Assignment(
     np.zeros((2, 4), dtype=np.int64), 1.0, (Question(Return(0, 2 * UNIT), 0, np.ones(4)),)
 )
 
@@ -31,9 +31,9 @@ def test_a_report_is_one_bit_and_exactly_epsilon_private(epsilon: float) -> None
     assert oracle.epsilon == pytest.approx(epsilon, rel=1e-9)
     assert mechanism.guarantee.epsilon == epsilon
     assert mechanism.guarantee.delta == 0
-    alphabet = mechanism.alphabet(TOLD)
+    alphabet = mechanism.alphabet(ASKED)
     life = Trajectory([0, 1], [0, 0], [1.0, 1.0])
-    report = mechanism.privatize(life, TOLD, SeededSourceForTests(0))
+    report = mechanism.privatize(life, ASKED, SeededSourceForTests(0))
     assert alphabet.write(report) in ([0], [1])
 
 
@@ -49,9 +49,9 @@ def test_likelihoods_are_those_of_the_reports() -> None:
     count = 4000
     chances = {}
     for life in (*lives.values(), astray):
-        drawn = mechanism.privatize_many(life, TOLD, count, SeededSourceForTests(1))
+        drawn = mechanism.privatize_many(life, ASKED, count, SeededSourceForTests(1))
         ones = float(np.array(drawn)[:, 1].sum())
-        likelihood = mechanism.log_likelihood(np.array([[0, 1]]), life, TOLD)
+        likelihood = mechanism.log_likelihood(np.array([[0, 1]]), life, ASKED)
         assert likelihood is not None
         chance = float(np.exp(likelihood[0]))
         assert abs(ones - count * chance) < 6 * np.sqrt(count * chance * (1 - chance))
@@ -75,7 +75,7 @@ def test_decoding_one_table_shows_where_returns_lie() -> None:
     oracle = mechanism.oracle_for(2)
     users = 1000
     ones = users * (1 - float(oracle.keep) + oracle.contrast * 0.25)
-    effects = mechanism.decode(np.array([users - ones, ones]), users, TOLD).effects
+    effects = mechanism.decode(np.array([users - ones, ones]), users, ASKED).effects
     assert effects is not None
     assert effects.thresholds.shape == (2, THRESHOLDS)
     assert not effects.scores.any()
@@ -85,7 +85,7 @@ def test_decoding_one_table_shows_where_returns_lie() -> None:
 
 def test_sums_add_up() -> None:
     mechanism = ReturnBits(SHAPE, 2.0)
-    one = mechanism.decode(np.array([30, 70]), 100, TOLD)
+    one = mechanism.decode(np.array([30, 70]), 100, ASKED)
     both = one + one + mechanism.no_statistics()
     assert both.users == 200
     assert both.effects is not None

@@ -83,15 +83,15 @@ def test_the_size_is_the_one_of_least_variance(items: int, epsilon: float) -> No
 class Scripted(RandomSource):
     """Answers with what a script says, and asks for more where it ends."""
 
-    def __init__(self, told: bool, script: list[int]) -> None:
-        self.told, self.script = told, script
+    def __init__(self, kept: bool, script: list[int]) -> None:
+        self.kept, self.script = kept, script
         self.place, self.chance = 0, Fraction(1)
 
     def random_bytes(self, count: int) -> bytes:
         raise NotImplementedError
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        return np.full(count, 0 if self.told else 2**64 - 1, dtype=np.uint64)
+        return np.full(count, 0 if self.kept else 2**64 - 1, dtype=np.uint64)
 
     def below_many(self, bound: int, count: int) -> Array:
         if count == 0:
@@ -112,15 +112,15 @@ class ScriptEndedError(Exception):
 
 
 def outcomes(
-    oracle: SubsetOracle, item: int, told: bool, script: list[int]
+    oracle: SubsetOracle, item: int, kept: bool, script: list[int]
 ) -> Iterator[tuple[Subset, Fraction]]:
     """Yield every report that ``draw`` can make, with the probability of getting there."""
-    source = Scripted(told, script)
+    source = Scripted(kept, script)
     try:
         report = oracle.draw_many(item, 1, source)[0]
     except ScriptEndedError as needed:
         for pick in range(needed.bound):
-            yield from outcomes(oracle, item, told, [*script, pick])
+            yield from outcomes(oracle, item, kept, [*script, pick])
     else:
         yield tuple(np.flatnonzero(report).tolist()), source.chance
 
@@ -131,8 +131,8 @@ def test_draw_has_exactly_the_law_of_subset_selection(items: int, size: int) -> 
     oracle = oracle_of(items, size)
     for item in range(items):
         law = dict.fromkeys(subsets(oracle), Fraction(0))
-        for told, share in ((True, oracle.keep), (False, 1 - oracle.keep)):
-            for report, chance in outcomes(oracle, item, told, []):
+        for kept, share in ((True, oracle.keep), (False, 1 - oracle.keep)):
+            for report, chance in outcomes(oracle, item, kept, []):
                 law[report] += share * chance
         assert law == {subset: chance_of(oracle, subset, item) for subset in law}
         assert sum(law.values()) == 1

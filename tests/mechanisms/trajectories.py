@@ -28,7 +28,7 @@ def all_trajectories(shape: Shape) -> Iterator[Trajectory]:
 
 
 def all_counts(layout: Layout) -> IntArray:
-    """Return the counters of every trajectory, without repetition, one a row."""
+    """Return the counters of every trajectory, without repetition, one in each row."""
     source = SeededSourceForTests(0)
     rows = [lived.counts(layout, source) for lived in all_trajectories(layout.shape)]
     return np.unique(np.array(rows, dtype=np.int64), axis=0)
@@ -36,7 +36,7 @@ def all_counts(layout: Layout) -> IntArray:
 
 @cache
 def differences(layout: Layout) -> IntArray:
-    """Return |x − x'| for every pair of users, without repetition, one a row."""
+    """Return |x − x'| for every pair of users, without repetition, one in each row."""
     counts = all_counts(layout)
     gaps = np.abs(counts[:, None, :] - counts[None, :, :]).reshape(-1, layout.length)
     return np.unique(gaps, axis=0)

@@ -22,7 +22,7 @@ from tests.own.place import Place
 
 @dataclass(frozen=True)
 class OneItem:
-    """Tells the own item with probability T/2⁶⁴, else one of the others."""
+    """Reports the own item with probability T/2⁶⁴, else one of the others."""
 
     items: int
     threshold: int
@@ -43,8 +43,8 @@ class OneItem:
     def draw_many(self, item: int, count: int, source: RandomSource) -> IntArray:
         own = source.words(count) < np.uint64(self.threshold)
         others = source.below_many(self.items - 1, count)
-        told = np.where(own, item, others + (others >= item))
-        return np.eye(self.items, dtype=np.int64)[told]
+        reported = np.where(own, item, others + (others >= item))
+        return np.eye(self.items, dtype=np.int64)[reported]
 
     def decode(self, tally: Array, users: int | Array) -> FloatArray:
         result: FloatArray = (tally - users * self.other) / self.contrast

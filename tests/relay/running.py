@@ -159,4 +159,4 @@ def wait_until(ready: object, seconds: float = 30.0) -> None:
         except OSError:
             pass
         time.sleep(0.05)
-    raise AssertionError("it did not come to that in time")
+    raise AssertionError("the condition did not hold in time")

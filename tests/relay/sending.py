@@ -38,8 +38,8 @@ def make(
 
 def batch(sealed: Sequence[bytes], version: int = 1, **head: Any) -> bytes:
     """Return the body of a hand-over."""
-    told = {"version": version, "count": len(sealed), "size": len(sealed[0])} | head
-    return json.dumps(told).encode() + b"\n" + b"".join(sealed)
+    header = {"version": version, "count": len(sealed), "size": len(sealed[0])} | head
+    return json.dumps(header).encode() + b"\n" + b"".join(sealed)
 
 
 def hand_over(service: Client, body: bytes, token: str = TOKEN) -> Answer:

@@ -82,9 +82,9 @@ class Stub:
         for method, _, _, body in list(self.seen):
             if method == "POST":
                 head, _, rest = body.partition(b"\n")
-                told = json.loads(head)
-                size = told["size"]
-                result.append((told, [rest[i : i + size] for i in range(0, len(rest), size)]))
+                header = json.loads(head)
+                size = header["size"]
+                result.append((header, [rest[i : i + size] for i in range(0, len(rest), size)]))
         return result
 
     def close(self) -> None:

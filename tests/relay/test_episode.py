@@ -1,4 +1,4 @@
-"""An episode behind a relay goes on after a restart, with the table that was drawn for it."""
+"""An episode behind a relay continues after a restart, with the table that was drawn for it."""
 
 from __future__ import annotations
 

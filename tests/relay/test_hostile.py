@@ -39,8 +39,8 @@ def plan(pair: Pair) -> dict[str, Any]:
 
 def counts(answer: Any) -> dict[str, Any]:
     assert answer.status == 200, answer.body
-    told: dict[str, Any] = answer.json
-    return told
+    document: dict[str, Any] = answer.json
+    return document
 
 
 def test_the_same_plan_for_everybody(pair: Pair) -> None:
@@ -104,9 +104,9 @@ def test_what_is_altered_or_invented_is_refused_and_the_rest_is_counted(
     }
     mixed = good + [one for many in bad.values() for one in many]
     random.shuffle(mixed)
-    told = counts(hand_over(pair.service, batch(mixed)))
-    assert told["counted"] == CROWD
-    assert told["refused"] == {cause: len(many) for cause, many in bad.items()}
+    result = counts(hand_over(pair.service, batch(mixed)))
+    assert result["counted"] == CROWD
+    assert result["refused"] == {cause: len(many) for cause, many in bad.items()}
     refused = pair.service.get("/v1/status").json["refused"]
     assert all(refused[cause] >= len(many) for cause, many in bad.items())
 
@@ -135,8 +135,8 @@ def test_a_bad_batch_is_refused_as_a_whole(pair: Pair, body: bytes, cause: str) 
 def test_versions_that_are_not_open_are_refused_by_cause(pair: Pair) -> None:
     junk = [random.randbytes(300) for _ in range(CROWD)]
     for version in (0, -1, 7, 2**62):
-        told = counts(hand_over(pair.service, batch(junk, version)))
-        assert told == {"counted": 0, "duplicate": 0, "refused": {"not-sealed": CROWD}}
+        result = counts(hand_over(pair.service, batch(junk, version)))
+        assert result == {"counted": 0, "duplicate": 0, "refused": {"not-sealed": CROWD}}
 
 
 def test_only_the_relay_hands_over_and_only_crowds_are_taken(

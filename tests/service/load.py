@@ -1,7 +1,7 @@
 """Clients that do not give up, and whose reports are each alone at their place in the sums.
 
 With so large an ε the reported subset is a single item. Each report under a version and an
-assignment tells an item that no other report tells, so that the sum there says 0, 1 or 2 about one
+assignment names an item that no other report names, so that the sum there says 0, 1 or 2 about one
 report: lost, counted, counted twice.
 """
 

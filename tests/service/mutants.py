@@ -17,13 +17,13 @@ from ldprl.service.database.sqlite import SqliteDatabase
 def answer_early() -> None:
     """Acknowledge before the commit, which takes its time."""
     submit, commit = Committer.submit, SqliteDatabase.commit
-    told = set[bytes]()
+    acknowledged = set[bytes]()
 
     def acknowledge(self: Committer, reports: Sequence[Admitted]) -> Verdicts:
         submit(self, reports)
         early: Verdicts = asyncio.get_running_loop().create_future()
-        early.set_result(["duplicate" if one.id in told else "counted" for one in reports])
-        told.update(report.id for report in reports)
+        early.set_result(["duplicate" if one.id in acknowledged else "counted" for one in reports])
+        acknowledged.update(report.id for report in reports)
         return early
 
     def slow(

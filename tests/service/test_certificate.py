@@ -86,14 +86,19 @@ def test_it_counts_the_answers_under_each_policy_across_restarts(database: str) 
     assert evidence is not None
     known = [*evidence.policies, np.array([[0, 1, 0]] * 3)]
     bits = [*evidence.bits, evidence.incumbent]
-    found = {one.tobytes(): (told.users, told.ones) for one, told in zip(known, bits, strict=True)}
+    found = {
+        one.tobytes(): (answers.users, answers.ones)
+        for one, answers in zip(known, bits, strict=True)
+    }
     assert {key: value for key, value in found.items() if value[0]} == {
         key: (users, ones[key]) for key, users in expected.items()
     }
-    told = certificate(service)
-    assert told is not None
-    assert [one["users"] for one in told["policies"]] == [one.users for one in evidence.bits]
-    assert json.loads(json.dumps(told)) == certify_export(json.loads(json.dumps(export(service))))
+    certified = certificate(service)
+    assert certified is not None
+    assert [one["users"] for one in certified["policies"]] == [one.users for one in evidence.bits]
+    assert json.loads(json.dumps(certified)) == certify_export(
+        json.loads(json.dumps(export(service)))
+    )
     service.database.close()
 
 
@@ -114,9 +119,9 @@ def test_a_change_is_noticed_and_told_everywhere(
         service = opened(database, watched)
         service.database.commit(some_reports(service, 1600, rng, ones), {})
         service.planner.step()
-        told = certificate(service)
-        assert told is not None
-        seen.append(told["change"])
+        certified = certificate(service)
+        assert certified is not None
+        seen.append(certified["change"])
         service.database.close()
     assert seen[:2] == [None, None]
     assert seen[3]["since"] == 3200
@@ -124,13 +129,20 @@ def test_a_change_is_noticed_and_told_everywhere(
     assert seen[3]["before"] - seen[3]["after"] > 2
     assert "the world seems to have changed since about user 3200" in caplog.text
     service = opened(database, watched)
-    assert certificate(service) == told
-    assert json.loads(json.dumps(told)) == certify_export(json.loads(json.dumps(export(service))))
+    assert certificate(service) == certified
+    assert json.loads(json.dumps(certified)) == certify_export(
+        json.loads(json.dumps(export(service)))
+    )
     shown: dict[str, Any] = {"contradictions": [], "learning": defaultdict(float)}
-    metrics = gauges(service, shown | {"progress": None, "model_change": None, "certificate": told})
+    metrics = gauges(
+        service, shown | {"progress": None, "model_change": None, "certificate": certified}
+    )
     assert (metrics[-1].name, metrics[-1].value) == ("ldprl_world_changed", 1)
-    assert told is not None
-    of, current = {one.name: one.value for one in metrics}, told["policies"][told["current"]]
+    assert certified is not None
+    of, current = (
+        {one.name: one.value for one in metrics},
+        certified["policies"][certified["current"]],
+    )
     for name, interval in (("return", current["worth"]), ("gain", current["better"])):
         ends = {end: of[f"ldprl_certified_{name}_{end}"] for end in ("low", "high")}
         assert ends == interval

@@ -77,9 +77,9 @@ def disturbed(
             # Until it is acknowledged, and some a second time, as if that had been lost.
             for _ in range(1 + (number % 7 == 0)):
                 insist(server.post, "/v1/reports", report)
-    told: dict[str, Any] = insist(server.get, "/v1/certificate").json
-    assert told == certify_export(server.admin("GET", "/v1/admin/export").json)
-    return told, insist(server.get, "/v1/policy").json
+    certified: dict[str, Any] = insist(server.get, "/v1/certificate").json
+    assert certified == certify_export(server.admin("GET", "/v1/admin/export").json)
+    return certified, insist(server.get, "/v1/policy").json
 
 
 def as_if_undisturbed(

@@ -34,7 +34,7 @@ def test_a_crowd_of_return_bits_is_counted_and_planned_from(
         assert sum(one["users"] for one in sums) == CROWD
         for one in sums:
             answers, reports = np.split(np.array(one["tally"]), [3 * 2 * 2])
-            # Every report has one action in each state, and tells one bit.
+            # Every report has one action in each state, and reports one bit.
             assert np.all(reports.reshape(3, 2).sum(axis=1) == one["users"])
             assert np.array_equal(answers.reshape(6, 2).sum(axis=1), reports)
         assert np.any(exported["statistics"]["effects"]["scores"])

@@ -147,8 +147,8 @@ def test_noise_is_the_standard_deviation_of_the_visits_noise_over_the_visits() -
     scale = float(deployment.built.scale)  # type: ignore[attr-defined]
     known = statistics.visits > 0
     expected = np.sqrt(2 * statistics.reports[known]) * scale / statistics.visits[known]
-    told = np.array(data["rewards"]["noise"], dtype=np.float64)[known]
-    assert told == pytest.approx(expected, abs=1e-4)
+    shown_noise = np.array(data["rewards"]["noise"], dtype=np.float64)[known]
+    assert shown_noise == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("layout", ["separate", "joint"])
@@ -159,7 +159,7 @@ def test_no_subset_reaches_further_than_told_and_some_subset_does(layout: Any) -
     rng = np.random.default_rng(0)
     rewards, moves = rng.random((1, 2, 2)), rng.dirichlet(np.ones(2), (1, 2, 2))
     plan = mechanism.ask((Assignment(np.zeros((2, 2), dtype=np.int64)),))
-    told = mechanism.reach(plan[0], rewards, moves)
+    stated = mechanism.reach(plan[0], rewards, moves)
     most = [np.zeros((1, 2, 2)), np.zeros((1, 2, 2))]
     for assignment in plan:
         letters = mechanism.alphabet(assignment)
@@ -171,7 +171,7 @@ def test_no_subset_reaches_further_than_told_and_some_subset_does(layout: Any) -
                 np.abs(part.transitions - moves * part.departures[..., None]).max(axis=-1),
             )
             most = [np.maximum(*pair) for pair in zip(most, pulls, strict=True)]
-    for given, tried in zip(told, most, strict=True):
+    for given, tried in zip(stated, most, strict=True):
         # Action 1 is never played, so no report touches it.
         assert tried[..., 0] == pytest.approx(given[..., 0], rel=1e-9)
         assert not tried[..., 1].any()

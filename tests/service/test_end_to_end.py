@@ -81,7 +81,7 @@ def deployment(mechanism: str, epochs: str, first_epoch: int = 1) -> Deployment:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportedSum:
     """The sums of one assignment: those of a real crowd, and many draws of the engine."""
 
     assignment: Assignment
@@ -90,7 +90,7 @@ class Told:
     engine: Array
 
 
-def told(server: Server) -> list[Told]:
+def reported_sums(server: Server) -> list[ReportedSum]:
     plan = server.get("/v1/policy").json["assignments"]
     sums = server.admin("GET", "/v1/admin/export").json["sums"]
     mechanism, rng = server.deployment().built, np.random.default_rng(5)
@@ -120,7 +120,9 @@ def told(server: Server) -> list[Told]:
         draws = [
             engine_tally(mechanism, assignment, one["users"], rng) for _ in range(ENGINE_DRAWS)
         ]
-        result.append(Told(assignment, one["users"], np.array(one["tally"]), np.array(draws)))
+        result.append(
+            ReportedSum(assignment, one["users"], np.array(one["tally"]), np.array(draws))
+        )
     return result
 
 
@@ -135,13 +137,13 @@ def engine_tally(
     return drawn[0]
 
 
-def subset_pvalue(parts: list[Told]) -> float:
+def subset_pvalue(parts: list[ReportedSum]) -> float:
     """Test each item's number of reports, and all together in the direction of the answers.
 
     An item is in a report or not, independently of other people's: its number is binomial, with
     the engine's frequency (known 1,000 times better than the crowd's). Σ_v μ_v·x_v, the numbers
-    weighted by the engine's mean above even chances, grows if answers are told more truly; it is
-    a sum over 1,200 independent people and so close to normal.
+    weighted by the engine's mean above even chances, grows if answers are reported more truthfully;
+    it is a sum over 1,200 independent people and so close to normal.
     """
     pvalues, off, variance = [], 0.0, 0.0
     for part in parts:
@@ -156,7 +158,7 @@ def subset_pvalue(parts: list[Told]) -> float:
     return min(together(pvalues[:-1]), pvalues[-1]) * 2
 
 
-def counters_pvalue(parts: list[Told]) -> float:
+def counters_pvalue(parts: list[ReportedSum]) -> float:
     """Test the counters' places, one by one, and their spread, together.
 
     Each is the sum of 1,200 draws of noise and so close to normal, and independent of the others
@@ -169,7 +171,7 @@ def counters_pvalue(parts: list[Told]) -> float:
     return min(together(2 * stats.norm.sf(np.abs(z))), 2 * min(sides)) * 2
 
 
-PVALUES: dict[str, Callable[[list[Told]], float]] = {
+PVALUES: dict[str, Callable[[list[ReportedSum]], float]] = {
     "subset-selection": subset_pvalue,
     "return-bits": subset_pvalue,
     "laplace": counters_pvalue,
@@ -198,7 +200,7 @@ def test_sums_over_http_have_the_engines_law(mechanism: str, serve: Serve) -> No
     """Type-I error 1e-6 for each mechanism."""
     server = serve(deployment(mechanism, "every:1000000"))
     visited_by(USERS, server)
-    assert PVALUES[mechanism](told(server)) > TYPE_I
+    assert PVALUES[mechanism](reported_sums(server)) > TYPE_I
 
 
 @pytest.mark.parametrize("mechanism", PVALUES)
@@ -209,7 +211,7 @@ def test_clients_with_less_noise_are_noticed(
     server = serve(deployment(mechanism, "every:1000000"))
     reduce_the_noise(monkeypatch)
     visited_by(USERS, server)
-    assert PVALUES[mechanism](told(server)) < TYPE_I
+    assert PVALUES[mechanism](reported_sums(server)) < TYPE_I
 
 
 EPOCH = 150

@@ -1,4 +1,4 @@
-"""Outcomes that arrive months later: planning goes on, nothing is lost, nothing piles up."""
+"""Outcomes that arrive months later: planning continues, nothing is lost, nothing piles up."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_reports_of_ninety_days_ago_count_and_planning_does_not_wait(
     service = Service(ServiceSettings(Deployment.from_toml(tomllib.loads(LATE)), address), clock)
     service.prepare()
     due: defaultdict[int, list[Report]] = defaultdict(list)
-    told: Counter[int] = Counter()
+    sent: Counter[int] = Counter()
     waited, open_versions = [], []
     for day in range(200):
         clock.hours += 24
@@ -53,7 +53,7 @@ def test_reports_of_ninety_days_ago_count_and_planning_does_not_wait(
         reports = due.pop(day, [])
         admitted = [service.intake._admit(one, service.view) for one in reports]
         assert set(service.database.commit(admitted, {})) <= {"counted"}
-        told.update(one.version for one in reports)
+        sent.update(one.version for one in reports)
         service.planner.step()
         current = service.view.current.version
         waited += [current - one.version for one in reports]
@@ -63,7 +63,7 @@ def test_reports_of_ninety_days_ago_count_and_planning_does_not_wait(
     by_version: Counter[int] = Counter()
     for one in service.database.sums():
         by_version[one.version] += one.users
-    assert +by_version == told
+    assert +by_version == sent
     # A plan for every hundred reports that have arrived, or one day later.
     assert current > users // 120
     assert max(waited) > 10

@@ -106,13 +106,13 @@ def test_bits_of_the_return_tell_the_values_too(text: str, epsilon: float) -> No
     assert isinstance(mechanism, ReturnBits)
     schedule = AtLeast(schedule_from("growth:0.2"), 1000)
 
-    def told(count: int) -> Statistics:
+    def reported_by(count: int) -> Statistics:
         return simulate(world, learner, mechanism, count, 1, 2000, schedule).statistics[0]
 
     def plan_from(sums: Statistics) -> Plan:
         return learner.plan(sums, np.random.default_rng(0))
 
-    now, first = told(users), told(1000)
+    now, first = reported_by(users), reported_by(1000)
     assert now.effects is not None
     assert first.effects is not None
     plan, blind = plan_from(now), plan_from(mechanism.no_statistics())

@@ -1,4 +1,4 @@
-"""One server has the file, whatever it is called, and none goes on without it."""
+"""One server has the file, whatever it is called, and none continues without it."""
 
 from __future__ import annotations
 

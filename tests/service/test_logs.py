@@ -118,15 +118,15 @@ def leak_everything() -> None:
 
 def test_errors_are_told_by_kind_and_place_only(lines: io.StringIO) -> None:
     leak_everything()
-    told = [json.loads(line) for line in lines.getvalue().splitlines()]
-    assert [one["message"] for one in told] == [
+    entries = [json.loads(line) for line in lines.getvalue().splitlines()]
+    assert [one["message"] for one in entries] == [
         "Exception in ASGI application",
         "no plan now",
         "from %s: %s",
         "Task exception was never retrieved",
     ]
-    assert told[0]["error"] == told[1]["error"] == "ValueError"
-    assert "leak_everything" in "".join(told[1]["at"])
+    assert entries[0]["error"] == entries[1]["error"] == "ValueError"
+    assert "leak_everything" in "".join(entries[1]["at"])
     assert SECRET not in lines.getvalue().replace("raise ValueError(SECRET)", "")
     assert ADDRESS not in lines.getvalue()
 

@@ -44,7 +44,7 @@ def server(start_server: StartServer, tmp_path: Path) -> Server:
     return start_server(text, f"sqlite:///{tmp_path}/a.sqlite")
 
 
-def test_requests_plans_and_learning_are_told(server: Server) -> None:
+def test_requests_plans_and_learning_are_counted(server: Server) -> None:
     for _ in range(5):
         server.post("/v1/reports", server.report())
     server.post("/v1/reports", {})

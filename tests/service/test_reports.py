@@ -26,9 +26,9 @@ def test_a_report_is_counted_and_its_items_are_added(server: Server) -> None:
     answer = server.post("/v1/reports", report)
     assert (answer.status, answer.json) == (200, {"id": report["id"], "status": "counted"})
     more, after = sums(server)[place]
-    told = [item for item, count in enumerate(after) if count - before[item] == 1]
-    assert (more, sum(after)) == (users + 1, sum(before) + len(told))
-    assert told == report["values"]
+    added = [item for item, count in enumerate(after) if count - before[item] == 1]
+    assert (more, sum(after)) == (users + 1, sum(before) + len(added))
+    assert added == report["values"]
 
 
 def test_a_repeated_id_is_acknowledged_and_not_counted(server: Server) -> None:

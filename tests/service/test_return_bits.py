@@ -33,7 +33,7 @@ from ldprl.shape import IntArray
 from tests.service.test_end_to_end import (
     ENGINE_DRAWS,
     WORLD,
-    Told,
+    ReportedSum,
     engine_tally,
     subset_pvalue,
 )
@@ -81,12 +81,12 @@ def visited_by(service: Service, world: TabularMDP, users: int) -> list[dict[str
     return reports
 
 
-def told(service: Service) -> list[Told]:
+def reported_sums(service: Service) -> list[ReportedSum]:
     mechanism, rng = service.deployment.built, np.random.default_rng(5)
     sums = service.database.sums()
     assert sum(one.users for one in sums) == USERS
     return [
-        Told(part, one.users, one.tally, np.array([
+        ReportedSum(part, one.users, one.tally, np.array([
             engine_tally(mechanism, part, one.users, rng) for _ in range(ENGINE_DRAWS)
         ]))
         for part, one in zip(service.view.current.plan, sums, strict=True)
@@ -94,7 +94,7 @@ def told(service: Service) -> list[Told]:
 
 
 def halve_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make clients that tell four times the ε they claim."""
+    """Make clients that spend four times the ε they claim."""
     true_draw = SubsetOracle.draw_many
 
     def draw_many(self: SubsetOracle, item: int, count: int, source: RandomSource) -> IntArray:
@@ -108,12 +108,12 @@ def halve_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sums_have_the_engines_law(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, honest: bool
 ) -> None:
-    """Type-I error 1e-6. The mutant tells its bit more truly than ε allows, and is rejected."""
+    """Type-I error 1e-6. The mutant's bit is more truthful than ε allows, and is rejected."""
     service = served(tmp_path, WORLD.shape)
     if not honest:
         halve_the_noise(monkeypatch)
     visited_by(service, WORLD, USERS)
-    assert (subset_pvalue(told(service)) > TYPE_I) == honest
+    assert (subset_pvalue(reported_sums(service)) > TYPE_I) == honest
     service.database.close()
 
 

@@ -108,9 +108,9 @@ def test_a_database_of_every_version_opens_and_goes_on(database: str, version: i
     state = service.database.state()
     assert (state.users, state.version) == (75, 2)
     assert state.outcomes == {"duplicate": 1, "malformed": 2}
-    told = certificate(service)
-    assert told is not None
-    assert [one["users"] for one in (*told["policies"], told["incumbent"])] == [18, 5, 21]
+    certified = certificate(service)
+    assert certified is not None
+    assert [one["users"] for one in (*certified["policies"], certified["incumbent"])] == [18, 5, 21]
     again = some_reports(service, 1, np.random.default_rng(0))[0]._replace(
         id=bytes.fromhex("b0b91aa36558ec4c974133547b3f750e")
     )

@@ -113,9 +113,9 @@ def test_thousands_of_tables_take_the_room_of_one_law(
     plan, mechanism = service.view.current.plan, service.deployment.built
     expected = np.zeros_like(found.rewards)
     for report in reports:
-        told = plan[report["assignment"]].drawn(report["table"])
-        tally = mechanism.alphabet(told).read(report["values"])
-        expected += mechanism.decode(tally, 1, told).rewards
+        received = plan[report["assignment"]].drawn(report["table"])
+        tally = mechanism.alphabet(received).read(report["values"])
+        expected += mechanism.decode(tally, 1, received).rewards
     np.testing.assert_allclose(found.rewards, expected, atol=1e-8)
     service.database.close()
 

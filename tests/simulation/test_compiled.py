@@ -79,10 +79,10 @@ def test_bit_for_bit_the_same_whatever_the_workers(replan: str) -> None:
 
 def test_bit_for_bit_the_same_in_another_process() -> None:
     line = f"from {__name__} import digest; print(digest(2, 'growth:0.1'))"
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", line], capture_output=True, text=True, check=True, cwd="."
     )
-    assert told.stdout.strip() == digest(1, "growth:0.1")
+    assert done.stdout.strip() == digest(1, "growth:0.1")
 
 
 def test_the_loop_over_batches_is_compiled_once_for_all_pairs() -> None:
@@ -140,15 +140,15 @@ def test_counters_lose_nothing_at_a_million_million_users() -> None:
 
 
 def test_progress_and_status_are_told() -> None:
-    told: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
     said: list[str] = []
     mechanism = NoPrivacy(SMALL)
     found = simulate(
-        problem(SMALL), PSRL(), mechanism, 1000, 2, progress=lambda *now: told.append(now),
+        problem(SMALL), PSRL(), mechanism, 1000, 2, progress=lambda *now: calls.append(now),
         status=said.append,
     )  # fmt: skip
     for run in range(2):
-        users = [served for which, served in told if which == run]
+        users = [served for which, served in calls if which == run]
         assert users == sorted(set(users))
         assert users[-1] == 1000
     assert said == ["compiling psrl with none"]

@@ -153,12 +153,12 @@ def test_a_schedule_of_ones_own() -> None:
 
 
 def test_progress_is_told_after_each_batch() -> None:
-    told: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
     simulate(
         problem(), PSRL(), NoPrivacy(SHAPE), 10, 2, replan=lambda users: 4,
-        progress=lambda run, users: told.append((run, users)),
+        progress=lambda run, users: calls.append((run, users)),
     )  # fmt: skip
-    assert told == [(0, 4), (0, 8), (0, 10), (1, 4), (1, 8), (1, 10)]
+    assert calls == [(0, 4), (0, 8), (0, 10), (1, 4), (1, 8), (1, 10)]
 
 
 def test_regret_inside_a_batch_is_linear() -> None:

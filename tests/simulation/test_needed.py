@@ -81,9 +81,9 @@ def test_where_all_policies_are_equal_no_number_is_enough() -> None:
 
 def test_words() -> None:
     shape = mdp_from("grid:3,3,8").shape
-    told = nothing_learnt(shape, 2.0, 100, 254.0)
-    assert told.startswith("Nothing learnt yet; at ε = 2 about 300 users are needed")
-    assert "stuck" not in told
+    sentence = nothing_learnt(shape, 2.0, 100, 254.0)
+    assert sentence.startswith("Nothing learnt yet; at ε = 2 about 300 users are needed")
+    assert "stuck" not in sentence
     assert "stuck" in nothing_learnt(shape, 2.0, 1000, 254.0)
     assert "no number of users" in nothing_learnt(shape, 2.0, 100, math.inf)
     assert [rounded(number) for number in (9.7, 254, 61_000, 2.4e7)] == [

@@ -41,7 +41,7 @@ def _world(kind: Kind) -> TabularMDP:
 
 
 def _exact(mdp: TabularMDP, flip: float, parts: int) -> tuple[FloatArray, float]:
-    """P(table plays a in s, bit told), of shape (parts, S, A, 2), and the mean loss."""
+    """P(table plays a in s, bit reported), of shape (parts, S, A, 2), and the mean loss."""
     chances, loss = np.zeros((parts, 3, 2, 2)), 0.0
     best = float(mdp.initial @ optimum(mdp).values[0])
     cells = [(part, state) for part in range(parts) for state in range(3)]
@@ -86,14 +86,14 @@ def test_scores_are_unbiased_and_scatter_as_the_information_says() -> None:
     law = TableLaw.of(mdp.shape, CHANCES, SEED)
     expected = 0.4
     what = Return(WHAT.low, WHAT.high, round(expected * UNIT), scored=2)
-    told = Assignment(law, 1.0, (Question(what, 0, np.full(3, 0.5)),))
+    assignment = Assignment(law, 1.0, (Question(what, 0, np.full(3, 0.5)),))
     rng = np.random.default_rng(3)
     users, repeats = 2_000, 400
     scores, information = [], np.zeros((2, 3, 2, 2))
     for _ in range(repeats):
-        drawn = mechanism.sample_law(mdp, told, users, rng)
+        drawn = mechanism.sample_law(mdp, assignment, users, rng)
         assert drawn is not None
-        effects = mechanism.decode(drawn[0], users, told).effects
+        effects = mechanism.decode(drawn[0], users, assignment).effects
         assert effects is not None
         # Three parts are kept, and this law has two.
         assert not effects.scores[2:].any()
@@ -137,10 +137,10 @@ def test_other_laws_are_refused() -> None:
     with pytest.raises(InputError, match="law"):
         live(mdp, law, (0.0, 1.0), 0.1, 10, np.random.default_rng(0))
     # Actions that all steps share must not count as those of a step.
-    told = Assignment(
+    assignment = Assignment(
         TableLaw.of(mdp.shape, CHANCES[:1], SEED),
         1.0,
         (Question(Return(0, UNIT, scored=2), 0, np.ones(3)),),
     )
     with pytest.raises(InputError, match=r"questions\.scored"):
-        ReturnBits(mdp.shape, 1.0).decode(np.zeros(2 * 3 * 2 * 3, dtype=np.int64), 0, told)
+        ReturnBits(mdp.shape, 1.0).decode(np.zeros(2 * 3 * 2 * 3, dtype=np.int64), 0, assignment)

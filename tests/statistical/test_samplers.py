@@ -45,7 +45,7 @@ def gaussian_law(variance: float) -> tuple[IntArray, FloatArray]:
 
 @pytest.mark.parametrize("scale", SCALES + LONG_SCALES, ids=str)
 def test_discrete_laplace(scale: Fraction) -> None:
-    """χ² at type-I error 1e-6; noise of 9/10 the scale is told apart."""
+    """χ² at type-I error 1e-6; noise of 9/10 the scale is rejected."""
     draws = discrete_laplace(SeededSourceForTests(1), scale, DRAWS)
     assert fit(draws, *laplace_law(float(scale))) > TYPE_I
     assert fit(draws, *laplace_law(2 * float(scale))) < TYPE_I
@@ -54,7 +54,7 @@ def test_discrete_laplace(scale: Fraction) -> None:
 
 @pytest.mark.parametrize("variance", VARIANCES, ids=str)
 def test_discrete_gaussian(variance: Fraction) -> None:
-    """χ² at type-I error 1e-6; noise of 4/5 the variance is told apart."""
+    """χ² at type-I error 1e-6; noise of 4/5 the variance is rejected."""
     draws = discrete_gaussian(SeededSourceForTests(2), variance, DRAWS)
     assert fit(draws, *gaussian_law(float(variance))) > TYPE_I
     assert fit(draws, *gaussian_law(2 * float(variance))) < TYPE_I
@@ -85,7 +85,7 @@ def test_samplers_agree_with_opendp(scale: Fraction) -> None:
 
 @pytest.mark.parametrize("denominator", [35, 35 * 10**20])
 def test_bernoulli_exp(denominator: int) -> None:
-    """χ² at type-I error 1e-6, within and beyond 64 bits; e^{−γ/2} is told apart."""
+    """χ² at type-I error 1e-6, within and beyond 64 bits; e^{−γ/2} is rejected."""
     integer = np.int64 if denominator < 2**63 else np.object_
     source = SeededSourceForTests(5)
     for gamma in (Fraction(1, 7), Fraction(1), Fraction(13, 5), Fraction(5)):
@@ -99,7 +99,7 @@ def test_bernoulli_exp(denominator: int) -> None:
 
 @pytest.mark.parametrize("bound", [2, 3, 10, 256, 257])
 def test_below_is_uniform(bound: int) -> None:
-    """χ² at type-I error 1e-6, one by one and many at once; a byte modulo 10 is told apart."""
+    """χ² at type-I error 1e-6, one by one and many at once; a byte modulo 10 is rejected."""
     source = SeededSourceForTests(6)
     values, even = np.arange(bound), np.full(bound, 1 / bound)
     one_by_one = np.array([source.below(bound) for _ in range(DRAWS // 4)])
@@ -129,7 +129,7 @@ def test_below_works_up_to_64_bits_and_beyond(bound: int) -> None:
 
 
 def test_from_table_keeps_the_weights() -> None:
-    """χ² at type-I error 1e-6, a weight of 0 among them; equal weights are told apart."""
+    """χ² at type-I error 1e-6, a weight of 0 among them; equal weights are rejected."""
     weights = np.array([3, 0, 1, 6])
     draws = from_table(SeededSourceForTests(9), np.cumsum(weights), DRAWS)
     assert not np.any(draws == 1)
@@ -139,7 +139,7 @@ def test_from_table_keeps_the_weights() -> None:
 
 @pytest.mark.parametrize(("value", "resolution"), [(0.3, 1), (0.3, 4), (0.99, 4)])
 def test_round_to_grid_keeps_the_mean(value: float, resolution: int) -> None:
-    """χ² at type-I error 1e-6 between the two neighbours; even odds are told apart."""
+    """χ² at type-I error 1e-6 between the two neighbours; even odds are rejected."""
     source = SeededSourceForTests(10)
     draws = [round_to_grid(source, value, resolution) for _ in range(DRAWS // 4)]
     low = math.floor(value * resolution)
@@ -156,7 +156,7 @@ def test_round_to_grid_leaves_grid_points_alone(value: float) -> None:
 
 @pytest.mark.parametrize("source", [SeededSourceForTests(12), SystemSource()])
 def test_words_flip_bits_as_often_as_stated(source: RandomSource) -> None:
-    """χ² at type-I error 1e-6 for both sources; a flip of twice the odds is told apart."""
+    """χ² at type-I error 1e-6 for both sources; a flip of twice the odds is rejected."""
     threshold = flip_threshold(Fraction(3, 2))
     flips = (source.words(5 * DRAWS) < np.uint64(threshold)).astype(np.int64)
     chance = 1 / (math.exp(1.5) + 1)

@@ -1,4 +1,4 @@
-// Requests that are repeated until they are answered, never faster than the service asks for.
+// Requests that are repeated until there is a response, never faster than the service allows.
 
 import { ServiceError } from "./errors.js";
 import { SystemSource } from "./random.js";
@@ -54,7 +54,7 @@ export class Transport {
       }
       answer = JSON.parse(await boundedText(response));
     } catch (cause) {
-      // No answer, or one that is not the service's: a proxy's page, say.
+      // No response, or one that is not the service's, such as a proxy's page.
       const status = response?.status ?? null;
       const later = status === null || response.ok || worthRepeating(status);
       const error = new ServiceError(`${path}: ${cause.message}`, { status, later });

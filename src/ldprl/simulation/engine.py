@@ -127,8 +127,8 @@ def simulate(
     status
         Called with a line of text before a step that may take seconds: compiling.
     memory
-        From how many of the latest users plans are made, and by how many ``growth`` goes; None: of
-        all. Such a loop is interpreted.
+        The number of latest users from whom plans are made, and whose growth counts; None: all
+        users. Such a loop is interpreted.
     """
     whole_number("episodes", episodes, 1)
     whole_number("runs", runs, 1)

@@ -197,9 +197,9 @@ def _largest_spread(mdp: TabularMDP) -> float:
 def _from_models(mdp: TabularMDP, epsilon: float) -> Greedy:
     """Return how questions about rewards and transitions lead to the policy of a model.
 
-    A user answers one question, about a step and a row that his policy goes for. Subset selection
-    over d items leaves a cell with a variance of q(1 − q)/(p − q)² a report, which counts for the
-    square of the row's occupancy.
+    A user answers one question, about a step and a row that the user's policy visits. Subset
+    selection over d items leaves a cell with a variance of q(1 − q)/(p − q)² per report, which
+    counts for the square of the row's occupancy.
     """
     shape = mdp.shape
     states, actions = shape.states, shape.actions

@@ -131,7 +131,7 @@ class SharedNoise(Laplace):
 
 
 class TellingLength(Laplace):
-    """Appends a zero for every step that the user took: the content tells nothing more."""
+    """Appends a zero for every step that the user took: the content says nothing more."""
 
     def privatize(
         self, trajectory: Trajectory, assignment: Assignment, source: RandomSource

@@ -43,7 +43,7 @@ def test_sound_mechanisms_hold_for_other_shapes(name: str, shape: Shape) -> None
 @pytest.mark.parametrize("layout", QUESTIONS)
 @pytest.mark.parametrize("epsilon", [0.5, 6.0])
 def test_questions_hold(layout: Literal["separate", "joint"], epsilon: float) -> None:
-    """Type-I error 2e-6 each; the one answer is told nearly as well as it can be."""
+    """Type-I error 2e-6 each; the attack on the one answer is nearly as good as possible."""
     mechanism = SubsetSelection(Shape(2, 2, 2), epsilon, layout=layout)
     result = audit(mechanism, mechanism.guarantee, samples=20_000)
     assert result.verdict == "holds"

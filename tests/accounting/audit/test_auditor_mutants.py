@@ -54,7 +54,7 @@ def test_the_papers_laplace_and_bits_hold(name: str) -> None:
 
 
 def test_which_doubles_occur_convicts_naive_noise_and_not_ours() -> None:
-    """ε is so small that nothing but the doubles themselves can tell two users apart."""
+    """ε is so small that nothing but the doubles themselves can distinguish two users."""
     small = 0.01
     naive, ours = (kind(SHAPE, small) for kind in (NaiveLaplace, Laplace))
     convicted = audit(naive, naive.guarantee, 5000, attack="floating-point")

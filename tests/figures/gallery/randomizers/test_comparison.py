@@ -169,12 +169,12 @@ def test_every_step_a_model_of_its_own_costs_questions_h_and_counters_h_squared(
     plain, split = Shape(3, 2, 10), Shape(3, 2, 10, step_dependent=True)
     asked = [separate(AskedRow.typical(shape), 0.1).reward for shape in (plain, split)]
     laws = [build_mechanism("laplace", shape, 0.1).row_laws for shape in (plain, split)]
-    told = [
+    noisy = [
         counting(law, AskedRow.typical(shape)).reward
         for law, shape in zip(laws, (plain, split), strict=True)
     ]
     assert asked[1] / asked[0] == pytest.approx(10, rel=0.1)
-    assert told[1] / told[0] == pytest.approx(100, rel=0.01)
+    assert noisy[1] / noisy[0] == pytest.approx(100, rel=0.01)
 
 
 def test_other_shapes_of_questions() -> None:

@@ -35,8 +35,8 @@ def draw_direct(
     odds = math.exp(epsilon)
     p, q = odds / (odds + ITEMS - 1), 1 / (odds + ITEMS - 1)
     other = (own + rng.integers(1, ITEMS, len(own))) % ITEMS
-    told = np.where(rng.random(len(own)) < p, own, other)
-    return (told[:, None] == np.arange(ITEMS)).astype(float), p, q
+    reports = np.where(rng.random(len(own)) < p, own, other)
+    return (reports[:, None] == np.arange(ITEMS)).astype(float), p, q
 
 
 def draw_unary(
@@ -82,8 +82,8 @@ def draw_geometry(
     planes = rng.permuted(np.tile(np.arange(len(on)), (len(own), 1)), axis=1)[:, :ITEMS]
     mine = planes[np.arange(len(own)), own]
     point = (np.cumsum(chances, axis=1)[mine] < rng.random((len(own), 1))).sum(axis=1)
-    told = on[planes, point[:, None]].astype(float)
-    return told, float((chances * on).sum(axis=1)[0]), float((chances @ on.T)[0, 1])
+    reports = on[planes, point[:, None]].astype(float)
+    return reports, float((chances * on).sum(axis=1)[0]), float((chances @ on.T)[0, 1])
 
 
 def squares(draw: Draw, epsilon: float, *, inside: bool) -> tuple[FloatArray, FloatArray]:
@@ -92,8 +92,8 @@ def squares(draw: Draw, epsilon: float, *, inside: bool) -> tuple[FloatArray, Fl
     own = np.full(DRAWS, ITEMS - 1)
     if inside:
         own = np.where(rng.random(DRAWS) < THETA, 1, WIDTH)
-    told, p, q = draw(own, epsilon, rng)
-    counts = (told - q) / (p - q)
+    reports, p, q = draw(own, epsilon, rng)
+    counts = (reports - q) / (p - q)
     weights = np.zeros(ITEMS)
     weights[: CELLS * WIDTH] = -THETA
     weights[:WIDTH] += 1
