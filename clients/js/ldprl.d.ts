@@ -36,7 +36,7 @@ export interface Labels {
   readonly reward: string;
 }
 
-/** What reports have that a relay mixes. */
+/** The privacy of reports that a relay mixes. */
 export interface Shuffle {
   /** The relay hands over no fewer reports than this. */
   readonly crowd: number;

@@ -75,7 +75,7 @@ def built_from(kind: type[N], given: Mapping[str, Any]) -> N:
 
 
 class Catalogue(Mapping[str, type[N]], Generic[N]):
-    """The classes of one package by name, found on first use: one file more is one name more.
+    """The classes of one package by name, found on first use: a new file adds a name.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class Budget:
 class Spent:
     """What reports cost together: ``epsilon`` at ``delta``, and the sums that are always true.
 
-    ``epsilon`` is infinite if nothing is known at so small a δ.
+    ``epsilon`` is infinite if nothing is known at this δ.
     """
 
     reports: int
@@ -72,8 +72,8 @@ class Spent:
 def spent_together(costs: Sequence[Budget], delta: Number | None = None) -> Spent:
     """Return what reports of these costs cost together at ``delta``, by default the sum of theirs.
 
-    Unequal costs are added up, since they may have been chosen one after the other; of equal ones
-    the number is taken as fixed in advance.
+    Unequal costs are added up, since they may have been chosen one after the other; the
+    number of equal ones is taken as fixed in advance.
     """
     epsilon_sum = sum((cost.epsilon for cost in costs), Fraction(0))
     delta_sum = sum((cost.delta for cost in costs), Fraction(0))

@@ -30,7 +30,7 @@ USUAL_CROWD_DELTA = 1e-8
 
 @dataclass(frozen=True)
 class Mixed:
-    """What a report has in a crowd of at least ``crowd`` reports that a relay mixes."""
+    """The privacy of a report in a crowd of at least ``crowd`` reports that a relay mixes."""
 
     crowd: int
     epsilon: float

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _DEVIATIONS = 5.0
-"""Who explores is drawn: as many fewer are expected to as the number may exceed its mean by, in
-standard deviations. More than may then explore in one plan of a thousand (Poisson, any mean)."""
+"""Explorers are drawn at random, so their expected number is this many standard deviations below
+the allowed one, which is then exceeded in at most one plan of a thousand (Poisson, any mean)."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,6 @@ def exploring_share(
             most = min(most, (earned - needed) / (value + safe))
     if most < 1:
         return 0.0
-    # Of a Poisson number with mean y² hardly any exceeds y² + 5y.
+    # The allowed number is y² + 5y, with y² the expected one.
     root = (math.sqrt(_DEVIATIONS**2 + 4 * most) - _DEVIATIONS) / 2
     return 1.0 if most >= batch else root**2 / batch

@@ -69,10 +69,10 @@ class Certificate:
 
 
 def failure_of(place: int, failure: float) -> float:
-    """Return how likely what is said of the ``place``-th policy, from 1, may be to fail.
+    """Return the failure probability of the statements about the ``place``-th policy, from 1.
 
     α/(j(j + 1)), j the place and α = ``failure``: over all policies that adds up to α, however
-    many there will be and whatever made the learner change its mind.
+    many there will be and whatever made the learner choose them.
     """
     return failure / (whole_number("place", place, 1) * (place + 1))
 

@@ -44,10 +44,9 @@ class Terms:
     most_lost
         Which share of the incumbent's return users may lose by exploring, if it is limited.
     alarm
-        How likely it may be that a change is ever noticed where there is none; None if changes
-        are not looked for.
+        Probability of ever raising a false alarm; None if changes are not looked for.
     memory
-        From how many of the latest users plans are made, and among how many changes are looked
+        The number of latest users from whom plans are made, and among whom changes are looked
         for; None: all.
     since
         Changes are looked for under plans that were made from this many users, or more.

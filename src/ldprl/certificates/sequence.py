@@ -113,7 +113,7 @@ def mean_interval(bits: Bits, failure: float) -> Interval:
 
 @lru_cache
 def difference_interval(first: Bits, second: Bits, failure: float) -> Interval:
-    """Return one for the mean of the first minus that of the second."""
+    """Return such an interval for the mean of the first minus that of the second."""
     return Interval(-_largest(second, first, failure), _largest(first, second, failure))
 
 

@@ -83,7 +83,7 @@ class AsyncEpisode:
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left but to report."""
+        """Whether only the report remains."""
         return self.episode.done
 
     async def action(self, state: int | None = None) -> int:

@@ -127,9 +127,9 @@ class Client:
     ) -> Outcome:
         """Run the policy, randomize what happened, and report it.
 
-        Everybody who receives a policy reports, so that a report's being there says nothing. Who
-        stops early or does something else than advised reports the empty trajectory, as does an
-        app whose callback fails: its exception is raised when the report has been made.
+        Everybody who receives a policy reports, so that the existence of a report reveals nothing.
+        A user who stops early or does not follow the advice reports the empty trajectory, as does
+        an app whose callback fails: its exception is raised when the report has been made.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class Client:
             is not asked again: the report on file is sent once more if there was no response.
         send
             Whether to send now. False leaves the report to :meth:`resend`: where the hour at which
-            an episode ends gives something away, send at an hour that does not.
+            an episode ends reveals something, send at an hour that does not.
 
         Raises
         ------
@@ -165,8 +165,8 @@ class Client:
     def begin(self, *, again: bool = False) -> Episode:
         """Pay for a report, fetch the policy, and return the episode to live through.
 
-        While the user is in an episode of this deployment, that is what it returns, also after a
-        restart. For a user who has reported, it is one that is done, with nothing left but to send.
+        If the user is in an episode of this deployment, return that one, also after a restart. If
+        the user has reported, return a finished one, whose report can only be sent.
 
         Parameters
         ----------

@@ -82,7 +82,7 @@ class Episode:
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left but to report: H steps are on record, or the report is made."""
+        """Whether only the report remains: H steps are on record, or the report is made."""
         return self.entry.content is not None or self.step == self._shape.horizon
 
     def action(self, state: int | None = None) -> int:

@@ -27,7 +27,7 @@ class RefusedError(ClientError):
 
 
 class UnavailableError(ClientError):
-    """The service could not be reached, or asked to come back later than there was time for."""
+    """The service could not be reached in time, or asked for a later retry than time allowed."""
 
 
 class UnexpectedResponseError(ClientError):

@@ -16,8 +16,8 @@ from ldprl.errors import InputError
 def trusted_digest(path: Path, url: str, fetch: Callable[[], str]) -> str:
     """Return the digest kept at ``path`` for ``url``, fetched and kept now if there is none.
 
-    Processes take turns, and look again when it is theirs: two first calls at once trust the same
-    deployment. One service is one entry, however its address is written.
+    Processes take turns, and look again when it is their turn: two first calls at once trust the
+    same deployment. One service is one entry, however its address is written.
     """
     service = normalized_url(url)
     lock = os.open(

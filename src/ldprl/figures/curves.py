@@ -44,7 +44,7 @@ class Curve:
 
     @property
     def as_claimed(self) -> bool:
-        """Whether a report is as private as it is said to be."""
+        """Whether a report is as private as claimed."""
         return self.guaranteed_delta <= self.delta * (1 + 1e-9)
 
     @property

@@ -22,7 +22,7 @@ from ldprl.shape import FloatArray
 from ldprl.statistics import Statistics
 
 FAILURE = 1e-6
-"""The chance that a change is ever seen where there is none. The sets of early and late reports may
+"""Probability of ever raising a false alarm. The sets of early and late reports may
 fail with half of it each; of that the stretch from the v-th version on has a share 1/(v(v + 1)),
 and the place before the j-th block 1/(j(j + 1)), which adds up to 1 over all of them."""
 _PLACES = 16

@@ -10,7 +10,7 @@ from ldprl.statistics import Statistics
 from ldprl.structure import Structure
 
 FAILURE = 1e-6
-"""The chance that knowledge which is right is ever contradicted: that of LDP-EVI's set failing."""
+"""Probability that correct knowledge is ever contradicted: LDP-EVI's confidence set fails."""
 _MOST = 3
 """More sentences than this are counted, not listed."""
 

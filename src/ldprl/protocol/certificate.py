@@ -20,14 +20,13 @@ class Certified:
     """The table ``[certificate]``, as decimal strings."""
 
     share: str
-    """Which share of the users says what the policy was worth, instead of what the learner asks."""
+    """Share of the users who report what the policy was worth, not what the learner asks."""
     confidence: str
-    """How likely the intervals are to hold, at all times at once."""
+    """Probability with which all intervals hold, at all times at once."""
     most_lost: str | None = None
-    """Which share of the incumbent's return users may lose by exploring; None without a limit."""
+    """Share of the incumbent's return that users may lose by exploring; None without a limit."""
     alarm: str | None = None
-    """How likely it may be that a change of the world is ever noticed where there is none; None if
-    changes are not looked for."""
+    """Probability of ever raising a false alarm; None if changes are not looked for."""
 
     def check(self, mechanism: Mechanism, structure: Structure | None) -> None:
         """Refuse what cannot be certified."""

@@ -61,11 +61,11 @@ class Deployment:
     report_window_hours
         How long a policy that was replaced may still be reported under.
     memory_users
-        From how many of the latest users plans are made; None: from all.
+        The number of latest users from whom plans are made; None: all.
     labels
         What states, actions and rewards mean.
     shuffle
-        What reports have that a relay mixes; None where they come to the service directly.
+        The privacy of reports that a relay mixes; None if they come to the service directly.
     certificate
         Who answers for certificates; None without any.
     structure

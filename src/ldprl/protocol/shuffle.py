@@ -23,7 +23,7 @@ class Shuffled:
     """The relay hands over no fewer reports than this."""
     central_epsilon: str
     delta: str
-    """What a report has in such a crowd, as decimal strings."""
+    """The privacy of a report in such a crowd, as decimal strings."""
     key: str
     """The service's public X25519 key in hex, which reports are sealed to."""
 

@@ -26,7 +26,7 @@ from ldprl.service.metrics import Gauge, Metrics
 from ldprl.service.responses import ALLOWED, HEADERS, PAGE_POLICY, delayed, json_response, problem
 
 _STEP = 20
-"""How full the crowd is, is shown in steps of 1/20, so that single reports do not show."""
+"""The crowd's size is shown in steps of 1/20, so that single reports are not visible."""
 
 
 _PAGE = """<!doctype html>

@@ -32,8 +32,8 @@ class Courier(Loop):
     Parameters
     ----------
     linger
-        Seconds between reaching the crowd and freezing it, in which nobody is given the plan: so
-        long may those take who have it already.
+        Seconds between reaching the crowd and freezing it. Meanwhile nobody gets the plan, and
+        users who have it already can finish.
     """
 
     def __init__(

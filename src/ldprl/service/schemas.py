@@ -161,7 +161,7 @@ SCHEMAS: dict[str, Schema] = {
         policies=list_of(_CERTIFIED),
         current={"anyOf": [COUNT, {"type": "null"}]},
         incumbent={"anyOf": [_CERTIFIED, {"type": "null"}]},
-        # How likely a false alarm may be, ever; null where changes are not looked for.
+        # Probability of ever raising a false alarm; null if changes are not looked for.
         alarm={"type": ["number", "null"]},
         change={"anyOf": [_CHANGE, {"type": "null"}]},
     ),

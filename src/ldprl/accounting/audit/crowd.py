@@ -1,4 +1,4 @@
-"""An attack on shuffled batches: whether the crowd is as large as it is said to be.
+"""An attack on shuffled batches: whether the crowd is as large as stated.
 
 An attacker who knows what all the others lived, the same for each of them, distinguishes two
 victims by the likelihood ratio of the batch. The victim may have sent any of the reports, so it is

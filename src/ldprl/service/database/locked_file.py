@@ -1,4 +1,4 @@
-"""A file that one process has for itself, whatever names lead to it, and as long as it is there."""
+"""A file that one process locks, whatever names lead to it, until it is moved or deleted."""
 
 from __future__ import annotations
 
