@@ -53,13 +53,13 @@ class Page(HTMLParser):
             self.headings.append(int(tag[1]))
         elif tag == "img" and not (has.get("alt") or "").strip():
             self.faults.append(f"picture {has.get('src')} has no text")
-            self._told("picture")
+            self._read_words("picture")
         elif tag == "label":
             self._labelled.add(has.get("for") or "")
         elif tag in ("input", "select", "textarea") and not _hidden(has):
             self._inputs.append(has)
         if tag in ("img", "svg") or has.get("aria-label") or has.get("title"):
-            self._told(has.get("alt") or has.get("aria-label") or has.get("title") or "icon")
+            self._read_words(has.get("alt") or has.get("aria-label") or has.get("title") or "icon")
         if tag == "a" and has.get("href"):
             self.links.append(str(has["href"]))
             self._link = [has.get("aria-label") or has.get("title") or ""]
@@ -77,9 +77,9 @@ class Page(HTMLParser):
         """Note words."""
         if self._within == "title":
             self.title += data
-        self._told(data)
+        self._read_words(data)
 
-    def _told(self, words: str) -> None:
+    def _read_words(self, words: str) -> None:
         if self._link is not None:
             self._link.append(words)
 

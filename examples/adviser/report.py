@@ -226,7 +226,7 @@ report {audit["samples"]:,} times each and distinguished them as well as it coul
 Computed for the code as built: δ = {audit["exact_delta"]:g} at that ε. Proved by the attack, with
 probability 1 − 10⁻⁶: ε ≥ {audit["empirical_epsilon_lower"]:.2f}. Verdict: the claim
 <strong>{escape(audit["verdict"])}</strong>.</p>
-<p>What the households are told, by <code>ldprl statement</code>:</p>
+<p>What the households can read, by <code>ldprl statement</code>:</p>
 <pre>{escape(found.statement.strip())}</pre>
 """
 
