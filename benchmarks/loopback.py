@@ -42,19 +42,18 @@ def reports(url: str, database: str) -> Iterator[str]:
     plan: Edition = edition(StoredPlan(*newest), deployment)
     while True:
         name = secrets.token_hex(16)
-        index, _ = plan.drawn(name, secret)
+        index, table = plan.drawn(name, secret)
         alphabet = plan.alphabets[index]
         assert isinstance(alphabet, Subsets)
         ((_, size),) = alphabet.parts
-        yield json.dumps(
-            {
-                "id": name,
-                "deployment": deployment.digest,
-                "version": plan.version,
-                "assignment": index,
-                "values": list(range(size)),
-            }
-        )
+        report = {
+            "id": name,
+            "deployment": deployment.digest,
+            "version": plan.version,
+            "assignment": index,
+            "values": list(range(size)),
+        }
+        yield json.dumps(report if table is None else {**report, "table": table})
 
 
 def requests(url: str, database: str, count: int, batch: int) -> list[bytes]:
