@@ -13,7 +13,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from ldprl.kernels.linking import EntryCompiler, LoopCompiler, PartCompiler
-from ldprl.kernels.packing import packed_type
+from ldprl.kernels.packing import by_structure, packed_type
 from ldprl.kernels.sources import sources_digest
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -175,15 +175,22 @@ call_at: Callable[..., Any] = intrinsic(_call_at)
 
 def address_of(compiled: Any, packed: tuple[Any, ...], others: tuple[Any, ...]) -> int:
     """Compile an entry whose first argument is the address of ``packed``; return where it is."""
-    compiled = entry_for(compiled, (packed, *others))
-    return _address_of(compiled, (packed_type(packed), *(_typeof(one) for one in others)))
+    given = (packed, *others)
+    return _addresses(entry_for(compiled, given))(given)
 
 
 @cache
-def _address_of(compiled: Any, kinds: tuple[Any, ...]) -> int:
-    compiled.compile(kinds)
-    found = compiled.overloads[kinds]
-    address: int = found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
+def _addresses(compiled: Any) -> Callable[[Any], int]:
+    """Return a function that compiles an entry for its arguments and returns its address."""
+
+    @by_structure
+    def address(given: Any) -> int:
+        kinds = (packed_type(given[0]), *(_typeof(one) for one in given[1:]))
+        compiled.compile(kinds)
+        found = compiled.overloads[kinds]
+        place: int = found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
+        return place
+
     return address
 
 
