@@ -65,7 +65,7 @@ def engine(
     episodes: int,
     schedule: Schedule = each,
 ) -> Callable[[], float]:
-    """Return a function that simulates one run and tells the nanoseconds an episode took."""
+    """Return a function that simulates one run and returns the nanoseconds an episode took."""
     seeds = seeds_of(0, 0, learner, mechanism, common=False)
     compiled = Engine(mdp, learner, mechanism, checkpoints(episodes), schedule, seeds)
 
@@ -130,8 +130,8 @@ def against_cpp() -> Row:
 
         def their_turn() -> float:
             call = [program, str(episodes), str(6 * mdp.horizon / 2.0), "1"]
-            told = subprocess.run(call, input=text, capture_output=True, text=True, check=True)
-            return float(told.stdout.split()[0])
+            printed = subprocess.run(call, input=text, capture_output=True, text=True, check=True)
+            return float(printed.stdout.split()[0])
 
         mine, other = in_turns(obi(mdp, episodes), their_turn)
     what = "`each`, LDP-OBI with Laplace noise, S=A=H=2, an episode"
@@ -165,7 +165,7 @@ def against_reference() -> Row:
 
 
 def growth_rows() -> list[Row]:
-    """Tell how an episode's time grows with the problem: fitted exponents beside S²AH's."""
+    """Show how an episode's time grows with the problem: fitted exponents beside S²AH's."""
     sizes = {
         "S": ([(states, 4, 5) for states in (4, 8, 16, 32)], 2.0),
         "A": ([(8, actions, 5) for actions in (2, 4, 8, 16)], 1.0),
@@ -271,8 +271,8 @@ for number in [10] + {turns} * [{users}]:
 print(times[0], min(times[1:], default=0.0))
 """
     known = os.environ | {"PYTHONPATH": sources, "NUMBA_CACHE_DIR": cache}
-    told = subprocess.run(
+    printed = subprocess.run(
         [sys.executable, "-c", program], env=known, capture_output=True, text=True, check=True
     )
-    first, fastest = told.stdout.split()
+    first, fastest = printed.stdout.split()
     return float(first), float(fastest)

@@ -75,9 +75,9 @@ def load(url: str) -> float:
     """Return µs a report."""
     line = [sys.executable, "-m", "benchmarks.sealed", url, str(CONNECTIONS), str(REQUESTS)]
     done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True)
-    told = json.loads(done.stdout)
-    assert told["counted"] == REQUESTS
-    return 1e6 * float(told["took"]) / REQUESTS
+    measured = json.loads(done.stdout)
+    assert measured["counted"] == REQUESTS
+    return 1e6 * float(measured["took"]) / REQUESTS
 
 
 def left_with_relays(folder: Path, private: str) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """Reports over HTTP on loopback: each committed to disk, beside the same server that commits none.
 
 A server and a client process share the machine, so rates depend on who else uses it; the two
-servers are measured in turns, and what is claimed is their ratio, of which the median round tells.
+servers are measured in turns, and what is claimed is their ratio, in the median round.
 """
 
 from __future__ import annotations
@@ -59,9 +59,11 @@ class Server:
         line = [sys.executable, "-m", "benchmarks.loopback", self.url, self.database]
         line += [str(connections), str(requests), str(batch)]
         done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True)
-        told = json.loads(done.stdout)
-        assert told["counted"] == requests * batch
-        return Measured(1e6 * told["took"] / told["counted"], 1e3 * told["p50"], 1e3 * told["p99"])
+        found = json.loads(done.stdout)
+        assert found["counted"] == requests * batch
+        return Measured(
+            1e6 * found["took"] / found["counted"], 1e3 * found["p50"], 1e3 * found["p99"]
+        )
 
     def megabytes(self) -> float:
         """Return the memory that it holds."""
@@ -74,7 +76,7 @@ class Server:
 def serving(
     module: str, folder: Path, deployment: str = DEPLOYMENT, database: str | None = None
 ) -> Iterator[Server]:
-    """Start ``python -m module serve`` on a free port, with SQLite unless told, and stop it."""
+    """Start ``python -m module serve`` on a free port, with SQLite by default, and stop it."""
     file, database = folder / "deployment.toml", database or f"sqlite:///{folder}/{module}.sqlite"
     file.write_text(deployment, encoding="utf-8")
     line = [sys.executable, "-m", module, "serve", "--deployment", str(file), "--port", "0"]

@@ -38,7 +38,7 @@ DRAWS = range(11, 19)
 
 
 def noticed(epsilon: float, change: float, after: int) -> float:
-    """Return the share of runs that notice a change after so many answers."""
+    """Return the share of runs that notice a change after this number of answers."""
     rng, keep = np.random.default_rng(1), 1 / (1 + math.exp(-epsilon))
     worth = np.full(BLOCKS, 0.5)
     worth[-BLOCKS // 5 :] -= change

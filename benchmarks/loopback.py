@@ -31,7 +31,7 @@ from ldprl.service.plans import Edition, edition
 
 
 def reports(url: str, database: str) -> Iterator[str]:
-    """Yield reports that will be counted; the database tells which assignment an id gets."""
+    """Yield reports that will be counted; the database knows which assignment an id gets."""
     with urllib.request.urlopen(f"{url}/v1/deployment", timeout=10) as answer:
         deployment = Deployment.from_document(json.load(answer)["deployment"])
     path = path_of(database)

@@ -29,7 +29,7 @@ class Oracles(NamedTuple):
     Attributes
     ----------
     step, bits, targets
-        The step asked about; how many reward bits and next states are told apart there: 2 or 1,
+        The step asked about; how many reward bits and next states are distinguished there: 2 or 1,
         S or 1.
     items, size, keep, chance, contrast
         Of the :class:`~ldprl.mechanisms.subset.SubsetOracle`.
@@ -242,7 +242,7 @@ def asking_channel(
     shape
         Sizes of the problem.
     asked
-        For each question its step, how many reward bits and next states it tells apart, and the
+        For each question its step, how many reward bits and next states it distinguishes, and the
         oracle that answers it.
     shares
         How often each is asked first, where the plan leaves the choice to the mechanism.

@@ -33,7 +33,7 @@ with 1 in its place 32,000, 1,300, 27, 157 and 275. No run of either is stuck.""
 MOST_POLICIES = 4
 """How many policies other than the greedy one a plan hands out, the wide draw's among them: each
 costs the service an assignment, and the simulation a tally of its answers. Models are drawn until
-so many policies differ. Mean regret in thousands (ε = 2, draws from seed 1010 on, ± a standard
+that many differ. Mean regret in thousands (ε = 2, draws from seed 1010 on, ± a standard
 error), with one question for each policy, and with 16 policies that share five questions each:
 10×3×5, 10⁸ users, 12 draws: 59 ± 14 and 64 ± 16; 25×4×10, 10⁷ users, 5 draws: 691 ± 140 and
 873 ± 300."""

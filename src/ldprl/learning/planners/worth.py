@@ -47,19 +47,19 @@ def exploring_share(
     states, actions, stride = sizes.states, sizes.actions, sizes.stride
     unknown = _UNKNOWN * (noise[0] + OUTCOME_VARIANCE)
     unknown_moves = _UNKNOWN * (noise[1] + OUTCOME_VARIANCE)
-    wanted, told = 0.0, 0.0
+    wanted, learnt = 0.0, 0.0
     for place in range(policy.size):
         if policy[place] != greedy[place]:
             cell = place // states * stride + place % states * actions + policy[place]
             seen = shares[place] * shares[place]
             wanted += needs[0, cell]
-            told += needs[0, cell] * seen / (reports[cell] + unknown)
+            learnt += needs[0, cell] * seen / (reports[cell] + unknown)
             if cell < move_reports.size:
                 wanted += needs[1, cell]
-                told += needs[1, cell] * seen / (move_reports[cell] + unknown_moves)
-    if users == 0 or told <= 0:
+                learnt += needs[1, cell] * seen / (move_reports[cell] + unknown_moves)
+    if users == 0 or learnt <= 0:
         return 1.0
-    return min(1.0, _GROWTH * wanted / (told * users))
+    return min(1.0, _GROWTH * wanted / (learnt * users))
 
 
 @kernel
