@@ -43,26 +43,31 @@ def built(name: str, shape: Shape, epsilon: float) -> Mechanism:
 
 
 def narrow(law: RowLaw) -> RowLaw:
-    """Return the law of terms that are a third as large."""
+    """Return the law of terms that are a tenth as large.
+
+    With terms a third as large 34 of 200 runs fail at ε = 2 where each user has one question, and
+    fewer at ε = 8, too few to reject: a boundary that holds at all times is wide at any one time.
+    """
+    size, square = 0.1, 0.01
 
     def part(coefficients: tuple[float, ...], share: float) -> Any:
         return tuple(c * share for c in coefficients)
 
     return replace(
         law,
-        outside=part(law.outside, 1 / 9),
-        inside=part(law.inside, 1 / 9),
-        up=part(law.up, 1 / 3),
-        down=part(law.down, 1 / 3),
-        row_outside=law.row_outside / 9,
-        row_inside=law.row_inside / 9,
-        row_down=law.row_down / 3,
-        tail=law.tail / 3,
+        outside=part(law.outside, square),
+        inside=part(law.inside, square),
+        up=part(law.up, size),
+        down=part(law.down, size),
+        row_outside=law.row_outside * square,
+        row_inside=law.row_inside * square,
+        row_down=law.row_down * size,
+        tail=law.tail * size,
     )
 
 
 class Narrow(LDPEVI):
-    """The mutant: believes in a ninth of the variance."""
+    """The mutant: believes in a hundredth of the variance."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         super().__init__(mechanism, failure_probability=FAILURE)

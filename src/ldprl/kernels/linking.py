@@ -113,7 +113,6 @@ def _passes() -> Any:
         _untyped.ReconstructSSA,
         _typed.NopythonTypeInference,
         _typed.PreLowerStripPhis,
-        _typed.IRLegalization,
         _typed.AnnotateTypes,
         _typed.NativeLowering,
         _typed.NoPythonBackend,
