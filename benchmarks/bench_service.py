@@ -32,10 +32,13 @@ name = "benchmark"
 states = 4
 actions = 3
 horizon = 4
+mechanism = "subset-selection"
 epsilon = "3"
 epochs = "every:1000000000"
 """
 """The demo's sizes; the plan stays, as planning is off the requests' path and measured apart."""
+TABLES = DEPLOYMENT.replace("subset-selection", "return-bits")
+"""The same where every user has one of thousands of tables, and its number is in the report."""
 
 
 class Measured(NamedTuple):
@@ -103,23 +106,27 @@ def _address(process: subprocess.Popen[str], log: Path) -> str:
 
 def run() -> list[Row]:
     """Measure single reports and batches of 50, by both servers in turns."""
-    bare, single, batches, bare_few, few = (list[Measured]() for _ in range(5))
+    bare, single, batches, bare_few, few, tabled = (list[Measured]() for _ in range(6))
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as running:
         durable = running.enter_context(serving("ldprl", Path(name)))
         ceiling = running.enter_context(serving("benchmarks.uncommitted", Path(name)))
-        for server in (durable, ceiling):
+        (apart := Path(name) / "tables").mkdir()
+        tables = running.enter_context(serving("ldprl", apart, TABLES))
+        for server in (durable, ceiling, tables):
             server.load(*SINGLE)
         before = durable.megabytes()
         for _ in range(ROUNDS):
             bare.append(ceiling.load(*SINGLE))
             single.append(durable.load(*SINGLE))
             batches.append(durable.load(*BATCHES))
+            tabled.append(tables.load(*BATCHES))
             bare_few.append(ceiling.load(*FEW))
             few.append(durable.load(*FEW))
         after = durable.megabytes()
     alone, top = middle(single, bare)
     waiting, idle = middle(few, bare_few)
     many, one = middle(batches, single)
+    long, short = middle(tabled, batches)
     p50, p99 = median(it.p50 for it in single), median(it.p99 for it in single)
     what, reference = "one report in one POST, committed to SQLite", "the same without the commit"
     counted = sum(ROUNDS * requests * batch for _, requests, batch in (SINGLE, FEW, BATCHES))
@@ -127,6 +134,7 @@ def run() -> list[Row]:
         Row(f"{what}; 256 connections", alone, reference, top, "µs", limit=1 / 0.6),
         Row(f"{what}; 64 connections", waiting, reference, idle, "µs"),
         Row("one report in a batch of 50", many, "one in one POST", one, "µs", limit=1 / 6),
+        Row("one return bit in a batch of 50", long, "a subset in such a batch", short, "µs"),
         Row("slowest 1% of POSTs on 256 connections", p99, "the median", p50, "ms"),
         Row(f"server's memory after {counted:,} reports", after, "before", before, "MiB"),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.__main__ import HEADER, PAGE, line, table
-from benchmarks.bench_service import serving
+from benchmarks.bench_service import TABLES, serving
 from benchmarks.row import Row
 
 
@@ -31,6 +31,6 @@ def test_the_page_was_written_by_the_program() -> None:
 
 
 def test_a_server_counts_the_reports_that_it_is_measured_with(tmp_path: Path) -> None:
-    with serving("ldprl", tmp_path) as server:
+    with serving("ldprl", tmp_path, TABLES) as server:
         measured = server.load(connections=2, requests=6, batch=5)
     assert 0 < measured.p50 <= measured.p99
