@@ -12,16 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ldprl.advice.forecast import Forecast
+from ldprl.isotonic import falling
 from ldprl.shape import FloatArray
-
-
-def falling(
-    values: Sequence[float] | FloatArray, weights: Sequence[float] | FloatArray
-) -> FloatArray:
-    """Return the non-increasing sequence with the least weighted sum of squared differences."""
-    from scipy.optimize import isotonic_regression
-
-    return np.asarray(isotonic_regression(values, weights=weights, increasing=False).x)
 
 
 class Fit:

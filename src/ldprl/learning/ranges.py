@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ldprl.isotonic import falling
 from ldprl.shape import FloatArray
 
 _EARLY, _LATE = (1e4, 0.04), (1e7, 0.0025)
@@ -102,8 +103,6 @@ def shares(all_bands: list[Band], spreads: FloatArray) -> FloatArray:
 
 def _survival(density: FloatArray, above: FloatArray) -> FloatArray:
     """Return P(R > θ) for each part, made monotone; 1 below and 0 above what is known."""
-    from scipy.optimize import isotonic_regression
-
     known = np.flatnonzero(density > _STALE * density.max())
     result = np.zeros(len(density))
     result[: known[0]] = 1.0
@@ -112,7 +111,7 @@ def _survival(density: FloatArray, above: FloatArray) -> FloatArray:
     raw = np.divide(
         above[inner], density[inner], out=np.full(len(weights), 0.5), where=density[inner] > 0
     )
-    result[inner] = np.clip(isotonic_regression(raw, weights=weights, increasing=False).x, 0, 1)
+    result[inner] = np.clip(falling(raw, weights), 0, 1)
     return result
 
 
