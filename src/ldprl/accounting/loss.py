@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldprl.bisection import bisect
-from ldprl.normal import upper_tail
 from ldprl.shape import FloatArray
 
 _GRID_POINTS = 2**14
@@ -152,13 +151,17 @@ def gaussian_delta(ratio: float, epsilon: float) -> float:
 
     δ = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle & Wang 2018, the analytic Gaussian mechanism).
     """
+
+    def normal(x: float) -> float:
+        return 0.5 * math.erfc(-x / math.sqrt(2))
+
     near, far = ratio / 2 - epsilon / ratio, ratio / 2 + epsilon / ratio
     if far < 37:
-        tail = math.exp(epsilon + math.log(upper_tail(far)))
+        tail = math.exp(epsilon + math.log(normal(-far)))
     else:
         # e^ε φ(far) = φ(near), and Φ(−x) > φ(x)·x/(1 + x²), off by 2/x⁴: no under- or overflow.
         tail = math.exp(-(near**2) / 2) / math.sqrt(2 * math.pi) * far / (1 + far**2)
-    return max(upper_tail(-near) - tail, 0.0)
+    return max(normal(near) - tail, 0.0)
 
 
 def bits_delta(bit_epsilon: float, bits: int, epsilon: float) -> float:

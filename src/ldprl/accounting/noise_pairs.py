@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from ldprl.accounting.loss import LossPair
-from ldprl.normal import upper_tail
 from ldprl.shape import FloatArray
 
 _BINS = 2**12
@@ -50,7 +49,7 @@ def gaussian_pair(ratio: float) -> LossPair:
     on either side, a mass of 1e-19, counts as impossible for the other.
     """
     edges = np.linspace(-_GAUSSIAN_REACH, ratio + _GAUSSIAN_REACH, _GAUSSIAN_BINS + 1)
-    tail = [upper_tail(_GAUSSIAN_REACH)]
+    tail = [math.erfc(_GAUSSIAN_REACH / math.sqrt(2)) / 2]
     first = np.concatenate([tail, _normal_masses(edges), [0.0]])
     second = np.concatenate([[0.0], _normal_masses(edges - ratio), tail])
     width = float(edges[1] - edges[0])
@@ -59,7 +58,7 @@ def gaussian_pair(ratio: float) -> LossPair:
 
 def _normal_masses(edges: FloatArray) -> FloatArray:
     """Return the standard normal mass between neighbouring edges, well into both tails."""
-    upper = np.array([upper_tail(abs(edge)) for edge in edges.tolist()])
+    upper = np.array([math.erfc(abs(edge) / math.sqrt(2)) / 2 for edge in edges.tolist()])
     falling, rising = -np.diff(upper), np.diff(upper)
     middle = 1 - upper[1:] - upper[:-1]
     left, right = edges[:-1] >= 0, edges[1:] <= 0

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.normal import upper_tail
 from ldprl.questions.partition import Partition
 from ldprl.shape import BoolArray, FloatArray, IntArray
 from ldprl.structure import Structure
@@ -187,12 +186,13 @@ def gain_over_loss(lead: FloatArray) -> FloatArray:
     return gain / (z + gain)
 
 
-_upper_tails = np.vectorize(upper_tail, otypes=[np.float64])
+_upper_tail = np.vectorize(lambda z: math.erfc(z / math.sqrt(2)) / 2, otypes=[np.float64])
+"""Φ(−z): P(a standard normal exceeds z)."""
 
 
 def _gain(z: FloatArray) -> FloatArray:
     """Return ψ(z) = φ(z) − zΦ(−z), the mean of a standard normal above z, also far out."""
     density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
     # φ/(z² + 3) is within 1% from z = 5 on, where the difference cancels.
-    result: FloatArray = np.where(z < 5, density - z * _upper_tails(z), density / (z**2 + 3))
+    result: FloatArray = np.where(z < 5, density - z * _upper_tail(z), density / (z**2 + 3))
     return result
