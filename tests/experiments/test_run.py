@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
 
 from ldprl.errors import InputError
 from ldprl.experiments import run_experiment
 from ldprl.experiments.cells import StoppedError
+from ldprl.experiments.store import read_table
 
 GRID = """
 environments = ["random:3,2,3,1"]
@@ -39,17 +39,13 @@ def finished(out: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in (out / "cells").glob("*.parquet")}
 
 
-def table(path: Path) -> pa.Table:
-    return pq.read_table(path)
-
-
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pa.Table]:
     """A grid of many cells, and its table from a run that nothing disturbed."""
     folder = tmp_path_factory.mktemp("many")
     path = folder / "many.toml"
     path.write_text(GRID.format(",".join(map(str, range(MANY)))), encoding="utf-8")
-    rows = table(run_experiment(path, folder / "out", workers=1))
+    rows = read_table(run_experiment(path, folder / "out", workers=1))
     regrets = rows.filter(pc.equal(rows["episodes"], 20))["regret"]
     assert len(set(regrets.to_pylist())) > MANY, "in this world any two runs look alike"
     return path, rows
@@ -114,7 +110,7 @@ def test_interrupted_run_goes_on_where_it_stopped(
     after = finished(out)
     assert len(after) == 3 * MANY
     assert {name: after[name] for name in before} == before, "a finished cell was run again"
-    assert table(out / "results.parquet").equals(expected)
+    assert read_table(out / "results.parquet").equals(expected)
 
 
 def test_table_is_the_same_whatever_the_workers(few: Path, tmp_path: Path) -> None:
@@ -162,13 +158,13 @@ def test_full_disk_ends_the_run_and_room_lets_it_go_on(
     before = finished(out)
     assert 0 < len(before) < 3 * MANY
     for name in before:
-        assert table(out / "cells" / name).num_rows > 0
+        assert read_table(out / "cells" / name).num_rows > 0
     assert not list(out.rglob("*.tmp"))
     grow = ["mount", "-o", "remount,size=16m", str(small_disk)]
     subprocess.run(grow, check=True)
     run_experiment(path, out, workers=2)
     assert finished(out).items() >= before.items()
-    assert table(out / "results.parquet").equals(expected)
+    assert read_table(out / "results.parquet").equals(expected)
 
 
 def test_worker_that_dies_ends_the_run_and_names_its_cell(few: Path, tmp_path: Path) -> None:

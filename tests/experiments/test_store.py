@@ -15,7 +15,7 @@ import ldprl
 from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell, StoppedError, cells_of
 from ldprl.experiments.schema import parse
-from ldprl.experiments.store import open_store
+from ldprl.experiments.store import open_store, read_table
 
 GRID = """
 environments = ["random:3,2,3,1"]
@@ -95,6 +95,16 @@ def test_cut_file_and_changed_byte_do_not_count(tmp_path: Path) -> None:
     content[40] ^= 1
     second.write_bytes(content)
     assert kept(tmp_path) == [CELLS[0], *CELLS[2:]]
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="finds open files in /proc")
+def test_a_table_that_was_read_is_closed(tmp_path: Path) -> None:
+    fill(tmp_path, CELLS[:1])
+    (file,) = (tmp_path / "cells").iterdir()
+    for _ in range(200):
+        read_table(file)
+        opened = {os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()}
+        assert str(file) not in opened
 
 
 def test_leftover_of_a_killed_run_is_neither_counted_nor_kept(tmp_path: Path) -> None:

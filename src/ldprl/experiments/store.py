@@ -79,8 +79,7 @@ class Store:
 
     def read(self, cell: Cell) -> pa.Table:
         """Return the rows of a cell that is on disk."""
-        table = pq.read_table(self._path(cell), page_checksum_verification=True)
-        return table.replace_schema_metadata(None)
+        return read_table(self._path(cell)).replace_schema_metadata(None)
 
     def about(self, cell: Cell) -> dict[str, Any]:
         """Return what a cell on disk was computed from, how long it took and what it learnt."""
@@ -122,6 +121,15 @@ def open_store(folder: Path, text: str, cells: Sequence[Cell]) -> Iterator[Store
         with _atomically(folder / "experiment.toml") as file:
             file.write(text.encode())
         yield Store(folder)
+
+
+def read_table(path: Path) -> pa.Table:
+    """Return the table in a file, checked against its checksums; the file is closed by then.
+
+    ``pyarrow.parquet.read_table`` leaves closing it to a thread of Arrow's, at some later time.
+    """
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        return file.read()
 
 
 def rows_of(cell: Cell, simulation: Simulation) -> pa.Table:

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ldprl.errors import InputError
-from ldprl.experiments.store import CELLS, MANIFEST
+from ldprl.experiments.store import CELLS, MANIFEST, read_table
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation.learnt import above_luck
 from ldprl.simulation.regret import standard_error
@@ -128,7 +127,7 @@ def summarize(folder: Path) -> Summary:
         raise InputError("folder", str(folder), expected) from None
     found: dict[str, tuple[dict[str, Any], pa.Table]] = {}
     for path in sorted((folder / CELLS).glob("*.parquet"), key=lambda path: path.stat().st_mtime):
-        table = pq.read_table(path)
+        table = read_table(path)
         about = json.loads(table.schema.metadata[b"ldprl"])
         # The newest of those that differ only in the version that computed them.
         found[json.dumps(about["parameters"], sort_keys=True)] = (about, table)
