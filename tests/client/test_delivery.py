@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import threading
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -140,38 +139,6 @@ def test_no_service_no_policy_and_nothing_lived(path: Path) -> None:
             client.take_part(0, lambda *_: pytest.fail("nothing is lived"))
         assert time.monotonic() - started < 30
     assert not path.exists()
-
-
-def test_a_service_that_never_answers_is_given_up(path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        client = Client(url, digest=DEPLOYMENT.digest, ledger=path, patience=0.1, timeout=0.2)
-        with pytest.raises(UnavailableError, match="timed out"):
-            client.take_part(0, step)
-        client.close()
-
-
-def test_a_service_that_dribbles_is_given_up(path: Path) -> None:
-    """One byte now and then keeps every single wait short; the whole must be in time too."""
-    stop = threading.Event()
-
-    def dribble(server: socket.socket) -> None:
-        line, _ = server.accept()
-        with line:
-            line.recv(2**16)
-            line.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-            while not stop.wait(0.05):
-                line.sendall(b" ")
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        thread = threading.Thread(target=dribble, args=(server,), daemon=True)
-        thread.start()
-        url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        client = Client(url, digest=DEPLOYMENT.digest, ledger=path, patience=0.01, timeout=2.0)
-        with pytest.raises(UnavailableError, match="too slowly"):
-            client.take_part(0, step)
-        stop.set()
-        thread.join(5)
 
 
 def test_a_connection_that_was_closed_in_between_is_opened_again(

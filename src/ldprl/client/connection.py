@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import http.client
 import json
-import time
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from ldprl.client.deadline import Deadline, TimedConnection, TimedTLSConnection
 from ldprl.client.errors import UnexpectedResponseError
 from ldprl.errors import InputError
 
 LONGEST_BODY = 2**23
 """How many bytes of a response are read: far more than any policy has."""
 _USUAL_PORTS = {"http": 80, "https": 443}
-_KINDS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
+_KINDS = {"http": TimedConnection, "https": TimedTLSConnection}
 # An idle connection that the other end has closed shows in one of these ways.
 _STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
@@ -46,11 +46,13 @@ def normalized_url(url: str, field: str = "url") -> str:
     return f"{parts.scheme}://{place}{parts.path.rstrip('/')}"
 
 
-def connection_to(url: str, timeout: float) -> tuple[http.client.HTTPConnection, str]:
-    """Return a connection to the host of a normalized address, and what its paths begin with."""
+def connection_to(url: str, timeout: float) -> tuple[TimedConnection, str]:
+    """Return a connection to the host of a normalized address, and what its paths begin with.
+
+    Its first exchange must end within ``timeout`` seconds from now.
+    """
     parts = urlsplit(url)
-    # HTTPSConnection checks certificate and host name by default.
-    return _KINDS[parts.scheme](parts.hostname or "", parts.port, timeout=timeout), parts.path
+    return _KINDS[parts.scheme](parts.hostname or "", parts.port, Deadline(timeout)), parts.path
 
 
 def _parsed(content: bytes) -> Any:
@@ -72,16 +74,15 @@ class Connection:
     url
         Where the service is: ``https://host[:port][/prefix]``. Certificates are verified.
     timeout
-        Seconds that connecting, sending, and each wait for bytes may take; the whole body of a
-        response must arrive within the same time.
+        Seconds that one exchange may take, from connecting to the last byte of the response.
     """
 
     def __init__(self, url: str, timeout: float) -> None:
         self._http, self._prefix = connection_to(normalized_url(url), timeout)
-        self._timeout = timeout
 
     def request(self, method: str, path: str, body: bytes | None = None) -> Response:
         """Return the response; a connection that fails raises OSError or HTTPException."""
+        self._http.deadline.renew()
         kept = self._http.sock is not None
         try:
             return self._exchange(method, path, body)
@@ -110,14 +111,11 @@ class Connection:
         return Response(response.status, document, response.headers.get("Retry-After"))
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
-        deadline = time.monotonic() + self._timeout
         content = bytearray()
         while part := response.read1(2**16):
             content += part
             if len(content) > LONGEST_BODY:
                 raise UnexpectedResponseError(f"a response of more than {LONGEST_BODY} bytes")
-            if time.monotonic() > deadline:
-                raise TimeoutError("the response came too slowly")
         if response.length:
             # read1 ends quietly where the other side dies in the middle of a body.
             raise http.client.IncompleteRead(bytes(content), response.length)
