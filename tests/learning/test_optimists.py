@@ -9,26 +9,24 @@ import numpy as np
 import pytest
 
 from ldprl.learning.dp_ucbvi import DPUCBVI
-from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.private_ucb_vi import PrivateUCBVI
 from ldprl.learning.pucb import PUCB
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.statistics import Statistics
-from tests.learning.cases import NAMES, PAPERS, SHAPES, mechanism, sums_like
-from tests.learning.optimists import ldp_obi, ucb_vi
+from tests.learning.cases import NAMES, SHAPES, mechanism, sums_like
+from tests.learning.optimists import ucb_vi
 from tests.learning.rivals import dp_ucbvi, private_ucb_vi, pucb
 
 OPTIMISTS: dict[type[Any], Callable[[Any, Statistics], tuple[Policy, FloatArray]]] = {
-    LDPOBI: ldp_obi,
     UCBVI: ucb_vi,
     UCBVIBernstein: ucb_vi,
     PrivateUCBVI: private_ucb_vi,
     DPUCBVI: dp_ucbvi,
     PUCB: pucb,
 }
-PRIVATE: list[Any] = [LDPOBI, PrivateUCBVI, DPUCBVI]
+PRIVATE: list[Any] = [PrivateUCBVI, DPUCBVI]
 
 
 def check(learner: Any, chosen: Mechanism, seed: int) -> None:
@@ -48,13 +46,6 @@ def check(learner: Any, chosen: Mechanism, seed: int) -> None:
 def test_with_every_mechanism(kind: Any, name: str, shape: Shape) -> None:
     chosen = mechanism(name, shape)
     check(kind(chosen), chosen, 1)
-
-
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("name", PAPERS)
-def test_with_the_papers_constants(name: str, shape: Shape) -> None:
-    chosen = mechanism(name, shape, "paper")
-    check(LDPOBI(chosen), chosen, 2)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

@@ -77,11 +77,14 @@ def test_the_closed_form(parameters: tuple[float, float, float], k: int, failure
 
 
 def test_the_papers_formulas_at_one_point() -> None:
-    """S = A = H = 2, ε = 2, k = 101, δ = 0.1: the propositions' right-hand sides, by hand."""
+    """S = A = H = 2, ε = 2, k = 101, δ = 0.1: the propositions' right-hand sides, by hand.
+
+    Those of Laplace noise are on the paper's page, ``ldprl.paper``, which has tests of its own.
+    """
     shape, k, delta = Shape(2, 2, 2), 101, 0.1
     few, many = np.log(6 * 4 / delta), np.log(6 * 8 / delta)
     cell, row = np.log(4 * 4 / delta), np.log(4 * 8 / delta)
-    scale, sigma = 6 * 2 / 2, np.sqrt(4 * np.log(24 / 0.1)) * 2 / 2
+    sigma = np.sqrt(4 * np.log(24 / 0.1)) * 2 / 2
     odds = np.exp(2 / 12)
     flips = (2 * odds - 1) / (odds - 1) * np.sqrt(100 * 2 / 2)
     first = 3 * 2 / 2 * np.sqrt(4 * np.log(1 / 0.1))
@@ -89,10 +92,7 @@ def test_the_papers_formulas_at_one_point() -> None:
     p = 2 / (np.exp(2 / 2) + 1)
     bits = (np.sqrt(100 * 2 * p * (1 - p / 2) * np.log(10)) + 2 * np.log(10) / 3) / (1 - p)
     row_bits = (np.sqrt(200 * 2 * p * (1 - p / 2) * np.log(10)) + 2 * np.log(10) / 3) / (1 - p)
-    laplace = max(np.sqrt(2 * k), many) * np.sqrt(8 * many) * scale
     by_hand = {
-        "laplace": [max(np.sqrt(k), few) * np.sqrt(8 * few) * scale] * 2
-        + [laplace, laplace / np.sqrt(2)],
         "gaussian": [sigma * np.sqrt(100 * few)] * 2
         + [sigma * np.sqrt(200 * few), sigma * np.sqrt(100 * few)],
         "randomized-response": [flips * np.sqrt(cell)] * 2
