@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +75,16 @@ def test_one_page_that_needs_numpy_alone() -> None:
         )
     }
     assert imported == {"__future__", "abc", "collections", "dataclasses", "numpy"}
+
+
+def test_the_walk_shows_it_as_it_is() -> None:
+    walk = (Path(__file__).parents[1] / "docs" / "paper-in-code.md").read_text(encoding="utf-8")
+    shown = re.findall(
+        r'^```py title="src/ldprl/paper.py"\n(.*?)^```$', walk, re.DOTALL | re.MULTILINE
+    )
+    assert len(shown) == 6
+    for excerpt in shown:
+        assert excerpt in PAGE
 
 
 def test_values_and_episodes() -> None:

@@ -69,6 +69,7 @@ SLOW = (
     "findings.md",
     "how-to/cluster.md",
     "how-to/own-learner.md",
+    "paper-in-code.md",
     "reference/experiments.md",
     "walk.md",
 )
