@@ -105,6 +105,7 @@ class People:
         ]
         shape = self._clients[0].deployment.shape
         if shape != mdp.shape:
+            self._clients[0].close()
             raise InputError("mdp", mdp.shape, f"that of the deployment, {shape}")
         self.statuses: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
