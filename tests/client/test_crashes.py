@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from ldprl import Ledger
+from ldprl import Budget, InputError, Ledger, Trajectory
 from ldprl.client import Client
 from ldprl.client import ledger as module
 
 from .conftest import DEPLOYMENT, MakeClient, step
 from .fake import FakeService
 
-MOMENTS = ["episode", "drawn", "written", "sent", "settled"]
+MOMENTS = ["episode", "written", "sent", "settled"]
 
 
 def die(*_: Any) -> Any:
@@ -54,7 +54,7 @@ def test_kill_nine_and_take_part_again(
     take_part_and_die(service, path, moment)
     (before,) = Ledger(path).entries()
     # Meanwhile the service has a new policy; a report that is on file keeps to its old one.
-    if moment in ("episode", "drawn"):
+    if moment == "episode":
         service.version = 2
     outcome = make_client().take_part(0, step)
     assert outcome.report_id == before.report_id
@@ -68,6 +68,23 @@ def test_kill_nine_and_take_part_again(
     (after,) = Ledger(path).entries()
     assert after.verdict == expected
     assert Ledger(path).spent().epsilon == 1.0
+
+
+def test_killed_between_the_draw_and_the_disk(
+    service: FakeService, make_client: MakeClient, path: Path, seen: list[Trajectory]
+) -> None:
+    """The report is lost, whatever the next visit does, and so is what was lived."""
+    take_part_and_die(service, path, "drawn")
+    for call in (make_client().begin, lambda: make_client().take_part(0, step)):
+        with pytest.raises(InputError, match=r"again = False: expected True: report .* is lost"):
+            call()
+    assert make_client().resend() == []
+    assert (seen, service.bodies) == ([], [])
+    (entry,) = Ledger(path).entries()
+    assert entry.lost
+    assert Ledger(path).spent().epsilon == 1.0
+    rich = make_client(ledger=Ledger(path, Budget(2)))
+    assert rich.take_part(0, step, again=True).report_id != entry.report_id
 
 
 @pytest.mark.parametrize("moment", ["written", "sent"])

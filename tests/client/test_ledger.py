@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import IO, Any, cast
 
 import numpy as np
 import pytest
@@ -144,16 +149,80 @@ def test_a_deployment_has_a_name(path: Path) -> None:
         Ledger(path).report("", ONE, fresh)
 
 
-def test_a_report_that_fails_is_paid_for_once(path: Path) -> None:
-    def fail() -> bytes:
-        raise RuntimeError("no battery")
+def test_a_report_that_fails_is_lost_and_not_drawn_again(path: Path) -> None:
+    """What failed may have depended on what was drawn."""
 
-    ledger = Ledger(path)
-    with pytest.raises(RuntimeError, match="no battery"):
+    def fail() -> bytes:
+        raise RuntimeError("too long")
+
+    ledger = Ledger(path, Budget(2))
+    with pytest.raises(RuntimeError, match="too long"):
         ledger.report("a", ONE, fail)
+    with pytest.raises(InputError, match=r"again = False: expected True: report .* is lost"):
+        ledger.report("a", ONE, lambda: pytest.fail("drawn again"))
+    (lost,) = ledger.entries()
+    with pytest.raises(InputError, match="not lost"):
+        ledger.complete(lost.report_id, lambda: pytest.fail("drawn again"))
     assert ledger.spent().epsilon == 1.0
-    report_id, _ = ledger.report("a", ONE, fresh)
-    assert [entry.report_id for entry in ledger.entries()] == [report_id]
+    ledger.report("a", ONE, fresh, again=True)
+    assert ledger.spent().epsilon == 2.0
+
+
+class Full:
+    """A file on a disk that has room for so many bytes more."""
+
+    def __init__(self, file: IO[bytes], room: int) -> None:
+        self._file, self._room = file, room
+
+    def write(self, data: bytes) -> int:
+        self._file.write(data[: self._room])
+        self._file.flush()
+        if len(data) > self._room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._room -= len(data)
+        return len(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def test_a_full_disk_does_not_choose_among_reports(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much room there is: one draw, and the bytes are kept or the report is lost."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    opened = Ledger._opened
+    room = 0
+
+    @contextmanager
+    def on_a_full_disk(self: Ledger) -> Iterator[IO[bytes]]:
+        with opened(self) as file:
+            yield cast(IO[bytes], Full(file, room))
+
+    whole = Ledger(path)
+    whole.report("a", ONE, lambda: b"x" * 40)
+    size = path.stat().st_size
+    for room in range(0, size + 20, 7):
+        path.unlink()
+        draws = 0
+
+        def draw() -> bytes:
+            nonlocal draws
+            draws += 1
+            return b"x" * 40
+
+        ledger = Ledger(path, Budget(10))
+        with monkeypatch.context() as patch:
+            patch.setattr(Ledger, "_opened", on_a_full_disk)
+            with contextlib.suppress(OSError):
+                ledger.report("a", ONE, draw)
+        drawn_before = draws
+        with contextlib.suppress(InputError):
+            ledger.report("a", ONE, draw)
+        assert draws <= 1, room
+        assert draws == 1 or any(entry.lost for entry in ledger.entries())
+        if drawn_before:
+            assert ledger.spent().epsilon == 1.0
 
 
 def test_reading_makes_no_file(path: Path) -> None:
@@ -190,6 +259,7 @@ def test_every_line_is_json(path: Path) -> None:
     assert lines[0] == {"ldprl ledger": 1}
     assert [sorted(line) for line in lines[1:]] == [
         ["at", "delta", "deployment", "epsilon", "id"],
+        ["at", "delta", "deployment", "drawing", "epsilon", "id"],
         ["at", "delta", "deployment", "epsilon", "id", "report"],
     ]
     assert lines[1]["epsilon"] == "1/10"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import re
 import threading
@@ -16,7 +15,7 @@ from ldprl.client.allowance import Left
 from ldprl.client.connection import Connection
 from ldprl.client.entries import Entry
 from ldprl.client.episode import Episode, Step, live
-from ldprl.client.errors import ClientError, RefusedError, UnavailableError
+from ldprl.client.errors import BusyError, ClientError, RefusedError, UnavailableError
 from ldprl.client.forgetful import ForgetfulLedgerForTests
 from ldprl.client.journal import Journal
 from ldprl.client.ledger import Ledger
@@ -207,7 +206,22 @@ class Client:
                 self._current = None
 
     def _reserved(self, again: bool) -> Entry:
-        return self.ledger.reserve(self.digest, self.deployment.built.guarantee, again=again)
+        guarantee = self.deployment.built.guarantee
+        try:
+            return self.ledger.reserve(self.digest, guarantee, again=again)
+        except InputError:
+            # No report is to come of what was lived, if a crash left any of it.
+            self._forget()
+            raise
+
+    def _forget(self) -> None:
+        path = self._journal_path()
+        if path is not None and path.exists():
+            journal = Journal(path)
+            with contextlib.suppress(BusyError):
+                journal.open()
+                journal.clear()
+                journal.close()
 
     def _episode(self, entry: Entry, *, keep: bool) -> Episode:
         """Return the episode of a report; ``keep`` continues its journal and writes to it."""
@@ -244,9 +258,7 @@ class Client:
             entry = episode.entry
             if entry.content is None:
                 entry = self._recorded(entry, episode)
-            episode.finish(entry)
-            if self._current is episode:
-                self._current = None
+            self._finish(episode, entry)
             if send:
                 episode.entry = entry = self._settled(entry)
         outcome = Outcome.of(entry, episode.issued)
@@ -255,13 +267,28 @@ class Client:
         return outcome
 
     def _recorded(self, entry: Entry, episode: Episode) -> Entry:
-        """Draw the report and write it down; whatever happens now, no other one is drawn."""
+        """Draw the report and write it down; whatever fails now, no other one is drawn."""
         received, lived = episode.received, episode.trajectory()
         assert received is not None
-        make = functools.partial(
-            received.report, self.deployment, entry.report_id, lived, self._source
-        )
-        return replace(entry, content=self.ledger.complete(entry.report_id, make))
+        drawn = False
+
+        def make() -> bytes:
+            nonlocal drawn
+            drawn = True
+            return received.report(self.deployment, entry.report_id, lived, self._source)
+
+        try:
+            return replace(entry, content=self.ledger.complete(entry.report_id, make))
+        except BaseException as error:
+            if drawn or isinstance(error, InputError):
+                self._finish(episode, replace(entry, lost=True))
+            raise
+
+    def _finish(self, episode: Episode, entry: Entry) -> None:
+        """Forget what was lived: its report is made, or lost."""
+        if self._current is episode:
+            self._current = None
+        episode.finish(entry)
 
     def _settled(self, entry: Entry) -> Entry:
         """Send the bytes on file until there is a response, unless there was one."""

@@ -17,8 +17,9 @@ HEADER = b'{"ldprl ledger": 1}\n'
 class Entry:
     """One report: paid for, and made unless ``content`` is None.
 
-    A ``lost`` one may have been handed out, but its bytes are gone. ``verdict`` is what the service
-    said about it, if it is known, and ``settled`` the number of the moment at which it did.
+    A ``lost`` one was drawn, or may have been, but there are no bytes of it. ``verdict`` is what
+    the service said about it, if it is known, and ``settled`` the number of the moment at which it
+    did.
     """
 
     report_id: str
@@ -31,7 +32,7 @@ class Entry:
 
     @property
     def unfinished(self) -> bool:
-        """Whether it is paid for and was certainly never handed out."""
+        """Whether it is paid for and was certainly never drawn."""
         return self.content is None and not self.lost
 
     def line(self, moment: Moment) -> bytes:
@@ -47,6 +48,8 @@ class Entry:
             fields["answer"] = self.verdict
         elif self.content is not None:
             fields["report"] = base64.b64encode(self.content).decode()
+        elif self.lost:
+            fields["drawing"] = True
         return json.dumps(fields).encode() + b"\n"
 
 
@@ -94,11 +97,13 @@ class Entries:
                 fields["deployment"],
                 Budget(fields["epsilon"], fields["delta"]),
                 None if content is None else base64.b64decode(content, validate=True),
+                # Until the line with its bytes.
+                lost="drawing" in fields,
                 verdict=fields.get("answer"),
             )
             moment = Moment.from_document(fields["at"]) if "at" in fields else None
         except (ValueError, KeyError, TypeError, AttributeError):
-            # It may have been the line of a report that was handed out.
+            # It may have been the line of a report that was drawn, or handed out.
             for known in self.all():
                 if known.unfinished:
                     self.by_id[known.report_id] = replace(known, lost=True)

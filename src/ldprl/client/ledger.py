@@ -1,24 +1,28 @@
 """The user's own book of reports: what was sent, and what it has cost.
 
-It lives on the user's side, in one file that is only ever added to. A report takes two lines: that
-its (ε, δ) is spent, and then its bytes. Each line is on disk before the next thing happens:
+It lives on the user's side, in one file that is only ever added to. A report takes three lines:
+that its (ε, δ) is spent, that it is about to be drawn, and its bytes. Each line is on disk before
+the next thing happens:
 
-    spend written · report drawn · bytes written · bytes handed out
+    spend written · draw announced · report drawn · bytes written · bytes handed out
 
 Time may pass after the first line, in which the user lives through an episode: the report's id is
-known by then, and a service that asks a question picks it by that id. A third line may follow, that
-the service has responded; it costs nothing, and without it the bytes go out once more.
+known by then, and a service that asks a question picks it by that id. A fourth line may follow,
+that the service has responded; it costs nothing, and without it the bytes go out once more.
 
-Whatever moment the process or the machine dies at, nothing is counted too low:
+Whatever fails, and whatever moment the process or the machine dies at, nothing is counted too low
+and nothing is drawn twice:
 
 - before the first line is complete, nothing has been drawn;
-- after it and before the second is complete, a report may have been drawn but never handed out.
-  The spend counts, and drawing once more within it is safe, because nobody saw the first draw;
-- after the second line, the same bytes are handed out again under the same id. A fresh draw would
-  spend ε again, so a retry never makes one.
+- after it and before the second is complete, neither: the report is drawn within this spend;
+- after the second and before the third is complete, the report is lost. Its spend counts and it is
+  never drawn again, as what failed may have depended on what was drawn: noise makes some reports
+  longer than others, and only those may meet a full disk, or a bound that somebody else has chosen.
+  Who draws until a report gets through says more than one report does;
+- after the third line, the same bytes are handed out again under the same id.
 
 A line that cannot be read may be a report's that was handed out before the file was damaged. Such a
-spend counts too, but nothing more is drawn within it.
+spend counts too, and the report is lost.
 
 What is not covered: a file that is deleted, or put back to an older state, forgets; and several
 devices of one user keep several books.
@@ -113,7 +117,10 @@ class Ledger:
             return self._paid(file, deployment, cost, again=again)
 
     def complete(self, report_id: str, make_report: Callable[[], bytes]) -> bytes:
-        """Return the bytes of a report that is paid for, made now unless they are on file."""
+        """Return the bytes of a report that is paid for, made now unless they are on file.
+
+        It is made once: where ``make_report`` or storing the bytes fails, the report is lost.
+        """
         with self._opened() as file:
             return self._made(file, self._known(file, report_id), make_report)
 
@@ -196,12 +203,13 @@ class Ledger:
 
     def _made(self, file: IO[bytes], entry: Entry, make_report: Callable[[], bytes]) -> bytes:
         """Return the bytes of ``entry``, made and written now if it is unfinished."""
-        if entry.lost:
-            raise InputError("report_id", entry.report_id, "a report whose bytes are not lost")
-        if entry.content is None:
+        if entry.unfinished:
+            # From here on it is lost, until its bytes are on disk.
+            _append(file, replace(entry, lost=True), self._clock())
             entry = replace(entry, content=make_report())
             _append(file, entry, self._clock())
-        assert entry.content is not None
+        if entry.content is None:
+            raise InputError("report_id", entry.report_id, "a report whose bytes are not lost")
         return entry.content
 
     def _read(self) -> Entries:

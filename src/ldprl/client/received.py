@@ -11,8 +11,8 @@ from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_bytes_of, sealed_document
-from ldprl.protocol.plan import draw
-from ldprl.protocol.sealing import seal
+from ldprl.protocol.plan import check_room, draw
+from ldprl.protocol.sealing import LARGEST_REPORT, seal
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Received:
         """Fetch the assignment that the service picked for this id, or draw one from the plan."""
         if deployment.shuffle is None:
             return cls(Issued.from_document(remote.policy(report_id), deployment))
-        return cls(*draw(remote.plan(), deployment, source))
+        return cls(*draw(remote.plan(), deployment, source)).checked(deployment)
 
     def document(self, deployment: Deployment) -> dict[str, Any]:
         """Return it as JSON, for the journal."""
@@ -42,7 +42,16 @@ class Received:
     def from_document(cls, document: dict[str, Any], deployment: Deployment) -> Received:
         """Read what :meth:`document` wrote."""
         issued = Issued.from_document(document["policy"], deployment)
-        return cls(issued, whole_number("report_bytes", document["report_bytes"], 0))
+        size = whole_number("report_bytes", document["report_bytes"], 0, LARGEST_REPORT)
+        return cls(issued, size).checked(deployment)
+
+    def checked(self, deployment: Deployment) -> Received:
+        """Return it, or refuse now what would fail once a report is drawn: its size, its key."""
+        shuffle = deployment.shuffle
+        if shuffle is not None:
+            check_room(self.issued, self.report_bytes, deployment)
+            seal(b"", self.report_bytes, shuffle.key, deployment.digest, self.issued.version)
+        return self
 
     def report(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -12,8 +13,10 @@ import numpy as np
 
 from ldprl.assignment import Assignment, check_admissible
 from ldprl.errors import InputError, whole_number
+from ldprl.mechanisms.alphabet import Alphabet
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.sizes import LARGEST_COUNT
 from ldprl.questions.question import Question
 from ldprl.shape import Policy
 from ldprl.tables import TableLaw
@@ -63,21 +66,41 @@ class Issued:
         if document.get("deployment") != deployment.digest:
             raise InputError("deployment", document.get("deployment"), deployment.digest)
         table = whole_number("table", document["table"], 0) if "table" in document else None
-        tables: Policy | TableLaw
-        if "law" in document:
-            tables = TableLaw.from_document(document["law"], deployment.shape)
-            policy = tables.table(whole_number("table", table, 0))
-        else:
-            tables = policy = _policy(document.get("policy"), deployment, alike=table is not None)
-        # Not the drawn table alone: what is refused does not depend on chance.
-        check_admissible(Assignment(tables), deployment.structure)
+        one = Assignment(
+            read_tables(document, deployment, alike=table is not None),
+            questions=read_questions(document.get("questions"), deployment),
+        )
+        if one.law is not None:
+            one = one.drawn(whole_number("table", table, 0))
         return cls(
             deployment.digest,
-            whole_number("version", document.get("version"), 0),
+            read_version(document),
             whole_number("assignment", document.get("assignment"), 0),
-            Assignment(policy, questions=_questions(document.get("questions"), deployment)),
+            one,
             table,
         )
+
+
+def read_version(document: Mapping[str, Any]) -> int:
+    """Return the version of a plan that a service sent."""
+    return whole_number("version", document.get("version"), 0, LARGEST_COUNT)
+
+
+def read_tables(
+    document: Mapping[str, Any], deployment: Deployment, *, alike: bool = False
+) -> Policy | TableLaw:
+    """Return an assignment's table or its law, and refuse actions that are not admissible.
+
+    ``alike``: a table that a law made may have one row for all steps.
+    """
+    tables: Policy | TableLaw
+    if "law" in document:
+        tables = TableLaw.from_document(document["law"], deployment.shape)
+    else:
+        tables = _policy(document.get("policy"), deployment, alike=alike)
+    # Not the drawn table alone: what is refused does not depend on chance.
+    check_admissible(Assignment(tables), deployment.structure)
+    return tables
 
 
 def report_document(report_id: str, issued: Issued, values: list[int]) -> dict[str, Any]:
@@ -108,8 +131,12 @@ def sealed_document(issued: Issued, sealed: bytes) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode()
 
 
+def longest_report(issued: Issued, letters: Alphabet) -> int:
+    """Return how many bytes the longest report under an assignment has, whatever is drawn."""
+    return len(report_bytes_of("0" * 32, issued, letters.longest()))
+
+
 def _policy(value: object, deployment: Deployment, *, alike: bool) -> Policy:
-    """Read a table; one that a law made may have one row for all steps."""
     shape = deployment.shape
     expected = f"{shape.horizon} lists of {shape.states} actions from 0 to {shape.actions - 1}"
     rows = value if isinstance(value, list) else []
@@ -124,7 +151,8 @@ def _policy(value: object, deployment: Deployment, *, alike: bool) -> Policy:
     return np.array(rows, dtype=np.int64)
 
 
-def _questions(value: object, deployment: Deployment) -> tuple[Question, ...]:
+def read_questions(value: object, deployment: Deployment) -> tuple[Question, ...]:
+    """Return what an assignment asks, or refuse what the deployment does not."""
     mechanism = deployment.built
     count = mechanism.answers if mechanism.questions() else 0
     if not isinstance(value, list) or len(value) != count:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
+from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.protocol.deployment import Deployment
-from ldprl.protocol.messages import Issued
+from ldprl.protocol.messages import (
+    Issued,
+    longest_report,
+    read_questions,
+    read_tables,
+    read_version,
+)
 from ldprl.protocol.sealing import LARGEST_REPORT
+from ldprl.shape import Policy
 from ldprl.tables import TableLaw
 
 
@@ -20,50 +30,75 @@ def draw(document: object, deployment: Deployment, source: RandomSource) -> tupl
     """
     if not isinstance(document, dict):
         raise InputError("plan", document, "an object")
-    parts = document.get("assignments")
-    if not isinstance(parts, list) or not parts or not all(isinstance(p, dict) for p in parts):
-        raise InputError("plan.assignments", parts, "a list of assignments")
+    if document.get("deployment") != deployment.digest:
+        raise InputError("plan.deployment", document.get("deployment"), deployment.digest)
+    plan, version = _read(document.get("assignments"), deployment), read_version(document)
     size = whole_number("plan.report_bytes", document.get("report_bytes"), 1, LARGEST_REPORT)
-    shares = [part.get("share") for part in parts]
-    if not all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares):
-        raise InputError("plan.shares", shares[:10], "shares from 0 to 1")
-    if abs(math.fsum(shares) - 1) > 1e-6:
-        raise InputError("plan.shares", math.fsum(shares), "shares that sum to 1")
-    _check_questions(parts, deployment)
+    for index, one in _longest(plan):
+        table = None if one.law is None else one.law.count - 1
+        check_room(Issued(deployment.digest, version, index, one, table), size, deployment)
+    shares = [one.share for one in plan]
     place = int(source.words(1)[0]) / 2**64 * math.fsum(shares)
     index = 0
     while index + 1 < len(shares) and place >= shares[index]:
         place -= shares[index]
         index += 1
-    part = {key: document.get(key) for key in ("deployment", "version")} | parts[index]
-    if "law" in part:
-        part["law"] = _law(parts, index)
-        part["table"] = source.below(TableLaw.from_document(part["law"], deployment.shape).count)
-    return Issued.from_document(part | {"assignment": index}, deployment), size
+    law = plan[index].law
+    table = None if law is None else source.below(law.count)
+    return Issued(deployment.digest, version, index, plan[index].drawn(table), table), size
 
 
-def _law(parts: list[dict[str, object]], index: int) -> object:
-    """Return the law of a part: its own, or that of the earlier part which it names by number."""
-    law = parts[index]["law"]
-    if isinstance(law, dict):
-        return law
-    if type(law) is not int or not 0 <= law < index or not isinstance(parts[law].get("law"), dict):
-        raise InputError("plan.law", law, "a law, or the number of an earlier part that has one")
-    return parts[law]["law"]
+def check_room(issued: Issued, size: int, deployment: Deployment) -> None:
+    """Refuse a plan whose reports may be longer than it has them padded to.
+
+    Before anything is drawn: who fails to send the long reports says which ones they are.
+    """
+    least = longest_report(issued, deployment.built.alphabet(issued.assignment))
+    if size < least:
+        expected = f"at least {least}, the longest report of assignment {issued.index}"
+        raise InputError("plan.report_bytes", size, expected)
 
 
-def _check_questions(parts: list[dict[str, object]], deployment: Deployment) -> None:
-    """Refuse a plan that asks anybody what the deployment's crowd was not computed for."""
-    mechanism = deployment.built
-    kinds = {what.kind for what, _ in mechanism.askable()}
-    count = mechanism.answers if kinds else 0
+def _longest(plan: Plan) -> list[tuple[int, Assignment]]:
+    """Return one of those assignments whose reports differ in their numbers' length alone.
+
+    It is the last one, whose own number is the longest.
+    """
+    last = {
+        (None if one.law is None else one.law.count, *(asked.items for asked in one.questions)): i
+        for i, one in enumerate(plan)
+    }
+    return [(i, plan[i]) for i in last.values()]
+
+
+def _read(parts: object, deployment: Deployment) -> Plan:
+    """Return the assignments with their shares, or refuse the plan if one of them does not fit."""
+    if not isinstance(parts, list) or not parts or not all(isinstance(p, dict) for p in parts):
+        raise InputError("plan.assignments", parts, "a list of assignments")
+    shares = [part.get("share") for part in parts]
+    if not all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares):
+        raise InputError("plan.shares", shares[:10], "shares from 0 to 1")
+    if abs(math.fsum(shares) - 1) > 1e-6:
+        raise InputError("plan.shares", math.fsum(shares), "shares that sum to 1")
+    plan: list[Assignment] = []
     for part in parts:
-        asked = part.get("questions")
-        if not isinstance(asked, list) or len(asked) != count:
-            raise InputError("plan.questions", asked, f"a list of {count}")
-        for question in asked:
-            if not isinstance(question, dict) or question.get("kind") not in kinds:
-                raise InputError("plan.questions", question, " or ".join(sorted(kinds)))
-            if "where" in question:
-                expected = "no partition of its own: the crowd was computed without it"
-                raise InputError("plan.questions", question, expected)
+        questions = read_questions(part.get("questions"), deployment)
+        if any(question.where is not None for question in questions):
+            expected = "no partition of its own: the crowd was computed without it"
+            raise InputError("plan.questions", part["questions"], expected)
+        plan.append(Assignment(_tables(part, plan, deployment), part["share"], questions))
+    return tuple(plan)
+
+
+def _tables(
+    part: Mapping[str, Any], earlier: list[Assignment], deployment: Deployment
+) -> Policy | TableLaw:
+    """Return a part's table, or its law: its own, or that of the earlier part that it names."""
+    law = part.get("law")
+    if law is None or isinstance(law, dict):
+        return read_tables(part, deployment)
+    named = earlier[law].law if type(law) is int and 0 <= law < len(earlier) else None
+    if named is None:
+        expected = "a law, or the number of an earlier part that has one"
+        raise InputError("plan.law", law, expected)
+    return named

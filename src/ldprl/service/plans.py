@@ -14,7 +14,7 @@ import numpy as np
 from ldprl.assignment import Assignment, Plan, check_plan
 from ldprl.mechanisms.alphabet import Alphabet
 from ldprl.protocol.deployment import Deployment
-from ldprl.protocol.messages import Issued, report_bytes_of
+from ldprl.protocol.messages import Issued, longest_report
 from ldprl.questions.question import Question
 from ldprl.service.database.protocol import StoredPlan
 from ldprl.shape import Shape
@@ -133,7 +133,7 @@ def report_bytes(stored: StoredPlan, plan: Plan, deployment: Deployment) -> int:
     for index, (one, letters) in enumerate(zip(plan, alphabets(plan, deployment), strict=True)):
         table = None if one.law is None else one.law.count - 1
         issued = Issued(deployment.digest, stored.version, index, one, table)
-        longest = max(longest, len(report_bytes_of("0" * 32, issued, letters.longest())))
+        longest = max(longest, longest_report(issued, letters))
     return -(-longest // _PADDING) * _PADDING
 
 
