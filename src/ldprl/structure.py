@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ldprl.errors import InputError, decimal_text, one_of
+from ldprl.errors import InputError, decimal_text, instance_of, one_of
 from ldprl.shape import BoolArray, FloatArray, IntArray, Policy, Shape, check_policy
 
 PARTS = ("admissible", "successors", "rewards", "groups", "incumbent")
@@ -43,12 +43,27 @@ class Structure:
     incumbent: Policy | None = None
 
     def __post_init__(self) -> None:
-        for part, mask in (("admissible", self.admissible), ("successors", self.successors)):
-            if mask is not None and not mask.any(axis=1).all():
+        shape = instance_of("structure.shape", self.shape, Shape, "mdp.shape")
+        for part, most in (("admissible", shape.actions), ("successors", shape.states)):
+            mask = getattr(self, part)
+            if mask is None:
+                continue
+            _check_array(part, mask, (shape.states, most), "b", "truth values")
+            if not mask.any(axis=1).all():
                 state = int(np.flatnonzero(~mask.any(axis=1))[0])
                 raise InputError(f"structure.{part}[{state}]", [], "one or more for each state")
+        if self.rewards is not None:
+            _check_array("rewards", self.rewards, (shape.states, shape.actions), "f", "floats")
+            wrong = ~np.isnan(self.rewards) & ~((self.rewards >= 0) & (self.rewards <= 1))
+            if wrong.any():
+                state, action = np.argwhere(wrong)[0].tolist()
+                field, value = f"structure.rewards[{state}][{action}]", self.rewards[state, action]
+                raise InputError(field, float(value), "a number from 0 to 1, or NaN")
+        if self.groups is not None:
+            _check_array("groups", self.groups, (shape.states,), "i", "whole numbers")
+            _check_groups(self.groups.tolist())
         if self.incumbent is not None:
-            check_policy("structure.incumbent", self.incumbent, self.shape)
+            check_policy("structure.incumbent", self.incumbent, shape)
             self.check_admissible("structure.incumbent", self.incumbent)
         if self.groups is not None and self.admissible is not None:
             for group in range(int(self.groups.max()) + 1):
@@ -69,6 +84,11 @@ class Structure:
     def parts(self) -> list[str]:
         """What is known."""
         return [part for part in PARTS if getattr(self, part) is not None]
+
+    def only(self, parts: Collection[str]) -> Structure:
+        """Return what is known of these ``parts`` alone."""
+        kept: dict[str, Any] = {part: getattr(self, part) for part in self.parts if part in parts}
+        return Structure(self.shape, **kept)
 
     @property
     def choices(self) -> BoolArray:
@@ -210,10 +230,28 @@ def _groups(value: object, states: int) -> Policy:
     cells = _list(field, value, states, expected)
     if not all(type(one) is int and 0 <= one < states for one in cells):
         raise InputError(field, "other entries", expected)
+    return np.array(cells, dtype=np.int64)
+
+
+def _check_groups(cells: list[int]) -> None:
+    """Refuse groups that are not numbered from 0 on."""
+    field = "structure.groups"
+    if min(cells) < 0 or max(cells) >= len(cells):
+        raise InputError(field, "other entries", f"the group of each of {len(cells)} states")
     missing = set(range(max(cells))) - set(cells)
     if missing:
         raise InputError(field, f"no state in group {min(missing)}", "a state in every group")
-    return np.array(cells, dtype=np.int64)
+
+
+def _check_array(
+    part: str, value: object, wanted: tuple[int, ...], kind: str, entries: str
+) -> None:
+    """Refuse what is no array of this shape: compiled code reads it without another look."""
+    field, expected = f"structure.{part}", f"an array of {entries} of shape {wanted}"
+    if not isinstance(value, np.ndarray):
+        raise InputError(field, type(value).__name__, expected)
+    if value.shape != wanted or value.dtype.kind != kind:
+        raise InputError(field, f"{value.dtype}{value.shape}", expected)
 
 
 def _incumbent(value: object, shape: Shape) -> Policy:

@@ -173,7 +173,7 @@ class OwnPSRL(PSRL):
 @pytest.mark.parametrize(
     ("mechanism", "learner", "replan"),
     [
-        (OwnLaplace(SMALL, 1.0), LDPOBI(Laplace(SMALL, 1.0)), "each"),
+        (OwnLaplace(SMALL, 1.0), LDPOBI(OwnLaplace(SMALL, 1.0)), "each"),
         (NoPrivacy(SMALL), OwnPSRL(), "each"),
         (Laplace(SMALL, 1.0), UCBVI(), "each"),
         (NoPrivacy(SMALL), PSRL(), lambda users: 10),

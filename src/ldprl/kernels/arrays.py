@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ldprl.errors import whole_number
+from ldprl.kernels.door import floats
 from ldprl.shape import FloatArray, IntArray, Shape
 from ldprl.statistics import Statistics
 
@@ -70,27 +72,36 @@ class Sums(NamedTuple):
 
 
 def sums_of(statistics: Statistics) -> Sums:
-    """Return a copy of the statistics as flat arrays."""
-    none = np.zeros(0)
-    blocks = (statistics.rewards, statistics.visits, statistics.transitions, statistics.squares)
-    counters = np.concatenate([none if block is None else block.ravel() for block in blocks])
-    sizes = sizes_of(statistics.shape)
-    ends = np.cumsum([sizes.cells, sizes.cells, sizes.leading * sizes.states])
+    """Return a copy of the statistics as flat arrays, or refuse those of another size."""
+    sizes, shape = sizes_of(statistics.shape), statistics.shape
+    cells = (shape.models, shape.states, shape.actions)
+    rows = (shape.transition_models, shape.states, shape.actions)
+    places = (shape.horizon, shape.states)
+
+    def block(name: str, wanted: tuple[int, ...]) -> FloatArray:
+        value = getattr(statistics, name)
+        return np.zeros(0) if value is None else floats(name, value, wanted).ravel()
+
+    rewards, visits = block("rewards", cells), block("visits", cells)
+    moves, squares = block("transitions", (*rows, shape.states)), block("squares", cells)
+    counters = np.concatenate([rewards, visits, moves, squares])
+    ends = np.cumsum([rewards.size, visits.size, moves.size])
     rewards, visits, moves, squares = np.split(counters, ends)
-    reports = statistics.reports.ravel().astype(np.float64)
-    own = statistics.transition_reports
+    reports, own = block("reports", cells), block("transition_reports", rows)
+    users = whole_number("users", statistics.users, 0)
+    alike = statistics.transition_reports is None and bool((reports == users).all())
     return Sums(
-        users=np.array([statistics.users]),
-        alike=np.array([int(own is None and bool((reports == statistics.users).all()))]),
+        users=np.array([users]),
+        alike=np.array([int(alike)]),
         counters=counters,
         rewards=rewards,
         visits=visits,
         transitions=moves.reshape(sizes.leading, sizes.states),
         squares=squares,
         reports=reports,
-        move_reports=reports[: sizes.leading] if own is None else own.ravel().copy(),
-        arrivals=none if statistics.arrivals is None else statistics.arrivals.ravel() * 1.0,
-        asked=none if statistics.asked is None else statistics.asked * 1.0,
+        move_reports=own if statistics.transition_reports is not None else reports[: sizes.leading],
+        arrivals=block("arrivals", places),
+        asked=block("asked", (shape.horizon,)),
     )
 
 

@@ -11,7 +11,9 @@ import math
 
 import numpy as np
 
+from ldprl.errors import InputError, probability, whole_number
 from ldprl.kernels.compiling import entry, kernel
+from ldprl.kernels.door import floats
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.generator import uniform
 from ldprl.kernels.subset_walk import block_of, walk
@@ -120,7 +122,12 @@ def _tally(
 
 def subset_tally(items: IntArray, size: int, keep: float, rng: np.random.Generator) -> IntArray:
     """Draw how often each item is reported when ``items[v]`` users hold v, exactly in law."""
-    tally, room = np.zeros(len(items)), room_for(len(items), size)
+    held = floats("items", items, (-1,))
+    whole_number("size", size, 1, len(held))
+    probability("keep", keep, zero=True, one=True)
+    if not (held >= 0).all() or not np.isfinite(held).all():
+        raise InputError("items", float(held.min()), "numbers of users from 0 on")
+    tally, room = np.zeros(len(held)), room_for(len(held), size)
     stream = rng.integers(0, 2**64, 4, dtype=np.uint64)
-    _tally(items.astype(np.float64), size, keep, room, tally, stream)
+    _tally(held, size, keep, room, tally, stream)
     return tally.astype(np.int64)

@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ldprl.errors import InputError, instance_of
 from ldprl.kernels.arrays import Sizes, sizes_of
 from ldprl.kernels.compiling import entry, inlined, kernel, method, spliced
-from ldprl.shape import FloatArray, IntArray, Policy, Shape
+from ldprl.kernels.door import floats, whole
+from ldprl.shape import Array, FloatArray, IntArray, Policy, Shape
 
 FREE, GIVEN = -1.0, np.inf
 """How much better an action must be to take the place of the one in the policy: any action may
@@ -126,16 +128,27 @@ def solve(
     policy, values
         Of shapes (H, S) and (H + 1, S).
     """
-    sizes = sizes_of(shape)
-    model = PointModel(
-        sizes,
-        # Copies: compiled code would be specialised to arrays that cannot be written to.
-        np.array(rewards, dtype=np.float64).ravel(),
-        np.array(transitions, dtype=np.float64).reshape(-1, shape.states),
-    )
+    sizes = sizes_of(instance_of("shape", shape, Shape, "mdp.shape"))
+    cells = (shape.states, shape.actions)
+    paid = _by_model("rewards", rewards, cells, {shape.models})
+    # Those of the last step lead nowhere, and may be there or not.
+    counts = {shape.transition_models, shape.models}
+    moves = _by_model("transitions", transitions, (*cells, shape.states), counts)
+    model = PointModel(sizes, paid.ravel(), moves.reshape(-1, shape.states))
     values = np.empty((shape.horizon + 1, shape.states))
     table = np.zeros((shape.horizon, shape.states), dtype=np.int64)
     if policy is not None:
-        table[:] = policy
+        table[:] = whole("policy", policy, table.shape, shape.actions - 1)
     _solve(model, values, table.ravel(), FREE if policy is None else GIVEN)
     return table, values
+
+
+def _by_model(field: str, value: Array, cells: tuple[int, ...], counts: set[int]) -> FloatArray:
+    """Return a copy of arrays for each model; the axis may be missing if there is one for all."""
+    if isinstance(value, np.ndarray) and value.ndim == len(cells) and 1 in counts:
+        value = value[None]
+    found = floats(field, value, (-1, *cells))
+    if len(found) not in counts:
+        expected = f"{' or '.join(map(str, sorted(counts)))} models"
+        raise InputError(f"{field}.shape", found.shape, expected)
+    return found

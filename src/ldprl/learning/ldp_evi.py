@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ldprl.errors import probability
-from ldprl.learning.learner import CompiledLearner, by_cell
+from ldprl.learning.learner import CompiledLearner, by_cell, check_known, check_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
@@ -56,6 +56,7 @@ class LDPEVI(CompiledLearner):
     forecast_with = ("subset-selection", "laplace", "gaussian")
     summary = "LDP-EVI, optimism over a sound plausible set; with a regret bound"
     private = True
+    mechanism: Mechanism
     uses: ClassVar[tuple[str, ...]] = ("admissible", "successors", "rewards")
     # The ablation leaves one of them out.
     _thrifty: ClassVar[bool] = True
@@ -71,13 +72,13 @@ class LDPEVI(CompiledLearner):
         structure: Structure | None = None,
     ) -> None:
         failure = probability("failure_probability", failure_probability, zero=False)
+        self.mechanism = check_mechanism(mechanism)
+        self.structure = check_known(structure, mechanism)
         shape = mechanism.shape
         # Both sides of each reward and transition, and one side of each row's visits; with two
         # states the two transitions of a row are one and the same martingale.
         sides = 2 * (shape.states if shape.states > 2 else 1) + 4
-        self.mechanism = mechanism
         self.failure_probability = failure
-        self.structure = structure
         self.log_threshold = math.log(shape.cells * sides / failure)
         self._laws = mechanism.row_laws
 
@@ -101,7 +102,7 @@ class LDPEVI(CompiledLearner):
         from ldprl.kernels.arrays import sums_of
         from ldprl.learning.planners.ldp_evi import look
 
-        planner = self.planner(statistics, np.random.default_rng(0))
+        planner = self.planner(self._own(statistics), np.random.default_rng(0))
         look(planner, sums_of(statistics))
         return planner
 

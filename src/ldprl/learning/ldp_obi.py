@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ldprl.errors import above, probability
-from ldprl.learning.learner import OptimisticLearner
+from ldprl.learning.learner import OptimisticLearner, check_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.statistics import Statistics
 
@@ -43,11 +43,12 @@ class LDPOBI(OptimisticLearner):
     forecast_with = ("laplace",)
     summary = "LDP-OBI, the paper's optimistic learner, with any mechanism"
     private = True
+    mechanism: Mechanism
 
     def __init__(
         self, mechanism: Mechanism, *, failure_probability: float = 0.1, alpha: float = 2.0
     ) -> None:
-        self.mechanism = mechanism
+        self.mechanism = check_mechanism(mechanism)
         self.failure = probability("failure_probability", failure_probability, zero=False)
         self.alpha = above("alpha", alpha, 1)
 

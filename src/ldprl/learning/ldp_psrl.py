@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ldprl.errors import InputError, probability, whole_number
+from ldprl.learning.learner import check_mechanism
 from ldprl.learning.posterior import PosteriorLearner
 from ldprl.mechanisms.mechanism import Mechanism
 
@@ -37,11 +38,12 @@ class LDPPSRL(PosteriorLearner):
     needs_squares = True
     summary = "LDP-PSRL, the paper's posterior sampling, with any mechanism; no regret bound"
     private = True
+    mechanism: Mechanism
 
     def __init__(
         self, mechanism: Mechanism, episodes: int, *, failure_probability: float = 0.1
     ) -> None:
-        if mechanism.no_statistics().squares is None:
+        if check_mechanism(mechanism).no_statistics().squares is None:
             raise InputError("mechanism", mechanism.name, "a mechanism built with squares=True")
         failure = probability("failure_probability", failure_probability, zero=False)
         laws = mechanism.error_laws

@@ -15,7 +15,7 @@ import numpy as np
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError
-from ldprl.learning.learner import Learner
+from ldprl.learning.learner import Learner, check_known, check_mechanism
 from ldprl.learning.preferences import EffectBelief, believe
 from ldprl.learning.ranges import Band, bands, shares
 from ldprl.mechanisms.mechanism import Mechanism
@@ -78,14 +78,21 @@ class LDPReturns(Learner):
     colour = "#b5542a"
     usual_mechanism = "return-bits"
     forecast_with: ClassVar[tuple[str, ...]] = ("return-bits",)
+    mechanism: ReturnBits
     reads = "effects"
     uses = ("admissible", "groups", "incumbent")
 
     def __init__(self, mechanism: Mechanism, *, structure: Structure | None = None) -> None:
+        check_mechanism(mechanism)
         if not isinstance(mechanism, ReturnBits):
             raise InputError("mechanism", mechanism.name, f"{ReturnBits.name!r} with {self.name}")
         self.mechanism = mechanism
-        self.known = Structure(mechanism.shape) if structure is None else structure
+        self.structure = check_known(structure, mechanism)
+
+    @property
+    def known(self) -> Structure:
+        """What is publicly known: at least the shape."""
+        return self.structure or Structure(self.mechanism.shape)
 
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
         """Return laws of tables, each with a band of thresholds for each share of its users."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ldprl.errors import whole_number
-from ldprl.learning.learner import CompiledLearner, by_cell
+from ldprl.learning.learner import CompiledLearner, by_cell, check_known, check_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray
 from ldprl.statistics import Statistics
@@ -52,13 +52,14 @@ class LDPTS(CompiledLearner):
     forecast_with = ("subset-selection",)
     summary = "LDP-TS, posterior sampling that knows the noise; to start with, up to 3 states"
     private = True
+    mechanism: Mechanism
     uses = ("admissible", "successors", "rewards")
 
     def __init__(
         self, mechanism: Mechanism, *, draws: int = 16, structure: Structure | None = None
     ) -> None:
-        self.mechanism = mechanism
-        self.structure = structure
+        self.mechanism = check_mechanism(mechanism)
+        self.structure = check_known(structure, mechanism)
         self.draws = whole_number("draws", draws, 1)
         self._laws = mechanism.row_laws
 

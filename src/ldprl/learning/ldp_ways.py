@@ -27,6 +27,7 @@ from ldprl.learning.ldp_returns import (
     odds_of,
     weight_after,
 )
+from ldprl.learning.learner import check_mechanism
 from ldprl.learning.preferences import gain_over_loss
 from ldprl.mechanisms.bits_and_moves import BitsAndMoves
 from ldprl.mechanisms.mechanism import Mechanism
@@ -111,6 +112,7 @@ class LDPWays(LDPReturns):
     forecast_with: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, mechanism: Mechanism, *, structure: Structure | None = None) -> None:
+        check_mechanism(mechanism)
         if not isinstance(mechanism, BitsAndMoves):
             expected = (
                 f"{BitsAndMoves.name!r} with {self.name}, or {LDPReturns.name} with return bits"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from ldprl.assignment import Plan, check_plan
+from ldprl.errors import InputError, instance_of
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.naming import Named, built_from
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Family, Statistics
+from ldprl.structure import Structure
 
 _ByCell = TypeVar("_ByCell", bound=tuple[FloatArray, ...])
 
@@ -39,6 +42,10 @@ class Learner(Named, ABC):
     """The mechanisms with which the adviser forecasts it."""
     needs_central_trust: ClassVar[bool] = False
     """Whether privacy is joint: the service sees true data and protects users from each other."""
+    mechanism: Mechanism | None = None
+    """The randomizer whose sums it reads, where its plans depend on that."""
+    structure: Structure | None = None
+    """What is publicly known; it makes use of the parts in ``uses``."""
 
     @classmethod
     def build(cls, mechanism: Mechanism, **given: Any) -> Self:
@@ -67,6 +74,26 @@ class Learner(Named, ABC):
     def joint_epsilon(self) -> float | None:
         """ε of joint differential privacy, for learners that need central trust."""
         return None
+
+    def knowing(self, known: Structure | None) -> Self:
+        """Return the learner with what is publicly ``known`` of the world.
+
+        A learner that would hand out actions which are not admissible is refused, and one that was
+        given other knowledge.
+        """
+        if known is None:
+            return self
+        if known.admissible is not None and "admissible" not in self.uses:
+            raise InputError("learner", self.name, "one that keeps to admissible actions")
+        if self.structure is None:
+            informed = copy.copy(self)
+            informed.structure = known
+            return informed
+        if self.structure.only(self.uses) != known.only(self.uses):
+            expected = f"what is publicly known of the MDP: {', '.join(known.parts) or 'nothing'}"
+            given = ", ".join(self.structure.parts) or "nothing"
+            raise InputError("learner.structure", given, expected)
+        return self
 
     @abstractmethod
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
@@ -104,8 +131,19 @@ class CompiledLearner(Learner):
         """Return what the compiled planner makes of the sums."""
         from ldprl.learning.planners.calling import make_plan
 
-        planner = self.planner(statistics, rng)
+        planner = self.planner(self._own(statistics), rng)
         return make_plan(planner, statistics, self.room(statistics), rng, self._questions())
+
+    def _own(self, statistics: Statistics) -> Statistics:
+        """Return ``statistics``, or refuse those of another problem than the mechanism's.
+
+        Planners have arrays of both sizes, and compiled code does not look at their ends.
+        """
+        instance_of("statistics", statistics, Statistics, "mechanism.no_statistics()")
+        if self.mechanism is not None and statistics.shape != self.mechanism.shape:
+            expected = f"that of the learner's mechanism, {self.mechanism.shape}"
+            raise InputError("statistics.shape", statistics.shape, expected)
+        return statistics
 
     def _questions(self) -> list[Any]:
         """Return the questions that a plan may ask, in the order of the mechanism."""
@@ -116,9 +154,24 @@ class CompiledLearner(Learner):
         from ldprl.kernels.arrays import sums_of
         from ldprl.kernels.compiling import entry_of
 
-        planner = self.planner(statistics, np.random.default_rng(0))
+        planner = self.planner(self._own(statistics), np.random.default_rng(0))
         entry_of(planner, "learn")(planner, sums_of(statistics))
         return planner
+
+
+def check_mechanism(mechanism: Mechanism) -> Mechanism:
+    """Return the mechanism that a learner is given, or refuse it."""
+    return instance_of("mechanism", mechanism, Mechanism, "Laplace(mdp.shape, epsilon=1.0)")
+
+
+def check_known(known: Structure | None, mechanism: Mechanism) -> Structure | None:
+    """Return the public knowledge that a learner is given, or refuse it."""
+    if known is not None:
+        instance_of("structure", known, Structure, "mdp.structure")
+        if known.shape != mechanism.shape:
+            expected = f"that of the mechanism, {mechanism.shape}"
+            raise InputError("structure.shape", known.shape, expected)
+    return known
 
 
 def by_cell(found: _ByCell, statistics: Statistics) -> _ByCell:
@@ -136,7 +189,7 @@ class OptimisticLearner(CompiledLearner):
         """Return the optimistic policy and values of shape (H + 1, S)."""
         from ldprl.learning.planners.calling import make_plan
 
-        planner = self._optimist(statistics)
+        planner = self._optimist(self._own(statistics))
         room, rng = self.room(statistics), np.random.default_rng(0)
         (assignment,) = make_plan(planner, statistics, room, rng, [])
         return assignment.policy, planner.values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldprl.shape import FloatArray, Policy, Shape
+from ldprl.shape import FloatArray, Policy, Shape, check_policy
 from ldprl.statistics import Statistics
 
 
@@ -23,14 +23,15 @@ def expected_shares(statistics: Statistics, policy: Policy, moves: FloatArray) -
 
     Users start where the sums say, and move by the transition model ``moves``.
     """
-    from ldprl.kernels.arrays import sizes_of
+    from ldprl.kernels.arrays import sizes_of, sums_of
+    from ldprl.kernels.door import floats
     from ldprl.learning.planners.asker import expect
 
     shape = statistics.shape
     shares = np.zeros((shape.horizon, shape.states))
-    rows = np.array(moves, dtype=np.float64).reshape(-1, shape.states)
-    table = np.array(policy, dtype=np.int64).ravel()
-    start = np.zeros(shape.states)
-    arrivals = np.zeros(0) if statistics.arrivals is None else statistics.arrivals.ravel() * 1.0
+    wanted = (shape.transition_models, shape.states, shape.actions, shape.states)
+    rows = floats("moves", moves, wanted).reshape(-1, shape.states)
+    table = check_policy("policy", policy, shape).ravel().copy()
+    start, arrivals = np.zeros(shape.states), sums_of(statistics).arrivals
     expect(sizes_of(shape), arrivals, table, rows, start, shares.ravel())
     return shares

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ldprl.errors import probability
-from ldprl.learning.learner import OptimisticLearner
+from ldprl.learning.learner import OptimisticLearner, check_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.statistics import Statistics
 
@@ -23,9 +23,10 @@ class PrivateOptimist(OptimisticLearner):
     """
 
     private = True
+    mechanism: Mechanism
 
     def __init__(self, mechanism: Mechanism, *, failure_probability: float = 0.1) -> None:
-        self.mechanism = mechanism
+        self.mechanism = check_mechanism(mechanism)
         self.failure = probability("failure_probability", failure_probability, zero=False)
 
     def _parts(self, statistics: Statistics) -> tuple[Any, ...]:

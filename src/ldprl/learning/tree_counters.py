@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
-from ldprl.errors import InputError, positive, whole_number
+from ldprl.errors import InputError, instance_of, positive, whole_number
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.sensitivity import l1_sensitivity
 from ldprl.shape import FloatArray, Shape
@@ -53,6 +53,7 @@ class TreeCounters:
         """Return the noise of all nodes for compiled code: a function of the *seed* of ``rng``."""
         from ldprl.learning.planners.pucb import TreeNoise
 
+        rng = instance_of("rng", rng, np.random.Generator, "numpy.random.default_rng(0)")
         seed = rng.bit_generator.seed_seq
         if not isinstance(seed, SeedSequence):
             raise InputError("rng", rng, "a generator with a seed, such as default_rng gives")
@@ -70,6 +71,8 @@ class TreeCounters:
 
     def announced(self, statistics: Statistics) -> int:
         """Return the number of users, or refuse it if it is above the one announced."""
-        if statistics.users > self.episodes:
+        if statistics.shape != self.layout.shape:
+            raise InputError("statistics.shape", statistics.shape, f"{self.layout.shape}")
+        if whole_number("users", statistics.users, 0) > self.episodes:
             raise InputError("users", statistics.users, f"at most {self.episodes}, as announced")
         return statistics.users

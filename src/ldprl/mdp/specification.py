@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ldprl.disk import read_json
-from ldprl.errors import InputError, one_of, real
+from ldprl.errors import InputError, number_in, one_of
 from ldprl.mdp.families import grid_world, random_mdp, riverswim
 from ldprl.mdp.hard_tree import hard_tree
 from ldprl.mdp.tabular import TabularMDP
@@ -57,7 +57,7 @@ def count(field: str, text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        number = real(field, text, expected)  # type: ignore[arg-type]
+        number = number_in(field, text, expected)
     if not number.is_integer():
         raise InputError(field, text, expected)
     return int(number)
@@ -67,5 +67,5 @@ def _parameter(name: str, text: str) -> float | str:
     if name == "ENV":
         return text
     if name == "EPSILON":
-        return real(name, text, "a finite number > 0")  # type: ignore[arg-type]
+        return number_in(name, text, "a finite number > 0")
     return count(name, text)

@@ -29,6 +29,8 @@ class AdditiveNoise(CountingMechanism):
         policy_aware: bool | None = None,
     ) -> None:
         self.epsilon = positive("epsilon", epsilon)
+        if constants == "paper" and resolution != 1:
+            raise InputError("resolution", resolution, "none with the paper's real rewards")
         super().__init__(
             shape,
             constants=constants,

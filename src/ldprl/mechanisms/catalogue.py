@@ -14,6 +14,14 @@ MECHANISMS: Catalogue[Mechanism] = Catalogue("mechanism", "ldprl.mechanisms", Me
 _EPSILON_RANGE = (1e-4, 1e6)
 
 
+def check_level(name: str, epsilon: float | None, delta: float) -> None:
+    """Refuse an ε or a δ > 0 that the mechanism called ``name`` has no use for."""
+    taken = MECHANISMS.find(name).parameters()
+    for field, value in (("epsilon", epsilon), ("delta", delta or None)):
+        if value is not None and field not in taken:
+            raise InputError(field, value, f"none with {name}, which does not use it")
+
+
 def build_mechanism(
     name: str,
     shape: Shape,
@@ -26,8 +34,8 @@ def build_mechanism(
 ) -> Mechanism:
     """Return the mechanism called ``name``, or one's own by ``module:Class``.
 
-    What a mechanism has no use for is checked all the same: ``none`` ignores ε and δ, pure
-    mechanisms δ.
+    Mechanisms that are compared are built at one (ε, δ), of which ``none`` uses nothing and pure
+    mechanisms ε alone; :func:`check_level` refuses what one by itself does not use.
     """
     kind = MECHANISMS.find(name)
     probability("delta", delta, zero=True)

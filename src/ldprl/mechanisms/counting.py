@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldprl.assignment import Assignment
-from ldprl.errors import InputError, one_of
+from ldprl.errors import InputError, instance_of, one_of
 from ldprl.mechanisms.alphabet import Alphabet, Counters, CountersByTable
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Constants, Mechanism
@@ -57,6 +57,8 @@ class CountingMechanism(Mechanism):
         self.constants = constants
         self.resolution = resolution
         self.layout = Layout(shape, squares, resolution)
+        if policy_aware is not None:
+            instance_of("policy_aware", policy_aware, bool)
         self.policy_aware = constants == "sound" if policy_aware is None else policy_aware
 
     def counters(self) -> Layout:

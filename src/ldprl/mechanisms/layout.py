@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.errors import whole_number
+from ldprl.errors import instance_of, whole_number
 from ldprl.shape import Array, IntArray, Shape
 
 
@@ -31,6 +31,8 @@ class Layout:
     resolution: int | None = 1
 
     def __post_init__(self) -> None:
+        instance_of("shape", self.shape, Shape, "mdp.shape")
+        instance_of("squares", self.squares, bool)
         if self.resolution is not None:
             whole_number("resolution", self.resolution, 1)
 

@@ -18,7 +18,7 @@ import numpy as np
 from ldprl.accounting.blanket import Blanket
 from ldprl.accounting.words import chance
 from ldprl.assignment import Assignment
-from ldprl.errors import InputError, positive
+from ldprl.errors import InputError, instance_of, positive
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.mechanisms.mechanism import Guarantee
@@ -59,7 +59,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
     summary = "one bit of the return under a random public table; pure ε, a report of one bit"
 
     def __init__(self, shape: Shape, epsilon: float) -> None:
-        self.shape = shape
+        self.shape = instance_of("shape", shape, Shape, "mdp.shape")
         self.epsilon = positive("epsilon", epsilon)
         self._oracle = subset_oracle(2, Fraction(repr(self.epsilon)))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ldprl.assignment import Assignment
 from ldprl.bisection import bisect
-from ldprl.errors import InputError, positive, probability
+from ldprl.errors import InputError, instance_of, positive, probability
 from ldprl.mechanisms.error_laws import ErrorLaws, additive_error_laws
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
@@ -56,7 +56,7 @@ class ShuffledBatches(Mechanism):
     resolution = 1
 
     def __init__(self, shape: Shape, epsilon: float, delta: float) -> None:
-        if shape.step_dependent:
+        if instance_of("shape", shape, Shape, "mdp.shape").step_dependent:
             raise InputError("shape", shape, "one model for all steps")
         self.shape = shape
         self.epsilon = positive("epsilon", epsilon)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ldprl.accounting.blanket import Blanket, together
 from ldprl.assignment import Assignment
-from ldprl.errors import InputError, one_of, positive, whole_number
+from ldprl.errors import InputError, instance_of, one_of, positive, whole_number
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
 from ldprl.mechanisms.mechanism import Guarantee
@@ -83,7 +83,7 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
         answers: int | Literal["auto"] = "auto",
     ) -> None:
         one_of("layout", layout, ("auto", *LAYOUTS))
-        self.shape = shape
+        self.shape = instance_of("shape", shape, Shape, "mdp.shape")
         self.epsilon = positive("epsilon", epsilon)
         if self.epsilon < _LEAST_EPSILON:
             raise InputError("epsilon", epsilon, f"ε ≥ {_LEAST_EPSILON:g} for subset selection")

@@ -24,7 +24,7 @@ from ldprl.simulation.interpreted import serve
 from ldprl.simulation.regret import RegretRecorder, checkpoints
 from ldprl.simulation.schedule import Schedule, schedule_from
 from ldprl.simulation.seeds import seeds_of
-from ldprl.simulation.world import check_shapes
+from ldprl.simulation.together import informed
 from ldprl.statistics import Statistics
 
 
@@ -58,7 +58,7 @@ def certified_run(
 ) -> Iterator[CertifiedRun]:
     """Simulate Algorithm 1 with certificates; yield after each plan's users have reported."""
     whole_number("episodes", episodes, 1)
-    check_shapes(mdp, mechanism)
+    learner = informed(mdp, learner, mechanism)
     schedule, seeds = schedule_from(replan), seeds_of(seed, run, learner, mechanism, common=False)
     rng, world = np.random.default_rng(seeds.own), np.random.default_rng(seeds.world)
     state = CertifiedRun(
@@ -69,7 +69,7 @@ def certified_run(
         sums = state.statistics
         plan = next_plan(learner, mechanism, sums, rng)
         best = partial(learner.best_policy, sums, rng)
-        plan = state.evidence.asked(plan, state.users, best, batch, mechanism.ask)
+        plan = state.evidence.asked(plan, state.users, best, mechanism.ask)
         state.evidence.note(state.users, plan)
         state.statistics += serve(
             mdp, mechanism, plan, batch, rng, state.recorder, world, state.evidence.add
@@ -117,6 +117,7 @@ def until_certified(
     as known.
     """
     positive("until_certified", gap)
+    learner = informed(mdp, learner, mechanism)
     optimistic = learner.optimistic_value(mechanism.no_statistics(), mdp.initial)
     if optimistic is None:
         expected = "one that bounds the best value, such as ldp-evi or ldp-obi, with a certificate"

@@ -78,6 +78,12 @@ class Engine:
             raise InputError("episodes", int(points[-1]), f"at most {most}, to count exactly")
         self._mdp, self._learner, self._mechanism = mdp, learner, mechanism
         self._points, self._empty = points, mechanism.no_statistics()
+        if self._empty.shape != shape:
+            raise InputError("statistics.shape", self._empty.shape, f"that of the MDP, {shape}")
+        places = learner.room(self._empty).policies.shape[1]
+        if places != shape.horizon * shape.states:
+            expected = f"an action for each of {shape.horizon} steps and {shape.states} states"
+            raise InputError("room", f"{places} actions of a policy", expected)
         pace, self._least = _pace(schedule)
         self._growth = pace.factor if isinstance(pace, Growth) else 0.0
         self._chunk = max(1, _STEPS_A_CALL // (shape.states**2 * shape.actions * shape.horizon))

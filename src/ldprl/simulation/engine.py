@@ -22,7 +22,7 @@ from ldprl.simulation.learnt import Learnt
 from ldprl.simulation.regret import checkpoints, standard_error
 from ldprl.simulation.schedule import Schedule, Within, schedule_from
 from ldprl.simulation.seeds import seeds_of
-from ldprl.simulation.world import check_shapes
+from ldprl.simulation.together import informed
 from ldprl.statistics import Statistics
 
 EngineName = Literal["auto", "compiled", "interpreted"]
@@ -135,7 +135,7 @@ def simulate(
     whole_number("seed", seed, 0)
     whole_number("workers", workers, 1)
     one_of("engine", engine, ("auto", "compiled", "interpreted"))
-    check_shapes(mdp, mechanism)
+    learner = informed(mdp, learner, mechanism)
     schedule = schedule_from(replan)
     if memory is not None:
         schedule = Within(schedule, memory)

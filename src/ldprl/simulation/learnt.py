@@ -68,6 +68,7 @@ def learnt(
     mdp: TabularMDP, learner: Learner, sums: Sequence[Statistics], epsilon: float = math.inf
 ) -> Learnt:
     """Return what runs that ended with ``sums``, of users who had ``epsilon``, have learnt."""
+    learner = learner.knowing(mdp.structure)
     best = float(mdp.initial @ optimum(mdp).values[0])
     random = random_value(mdp)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
-from ldprl.errors import InputError
+from ldprl.errors import InputError, whole_number
 from ldprl.mdp.evaluation import optimum
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import Array, FloatArray, IntArray
@@ -46,6 +46,11 @@ def live(
     Returns how many report each bit, by part of the tables, state, action and bit, and what they
     lose in all: Σ_h V*_h(s_h) − Q*_h(s_h, a_h), whose mean is V* − V^π.
     """
+    if law.shape != mdp.shape:
+        raise InputError("law.shape", law.shape, f"that of the MDP, {mdp.shape}")
+    whole_number("users", users, 0)
+    if not 0 <= bounds[0] < bounds[1] <= mdp.horizon:
+        raise InputError("bounds", bounds, f"two numbers from 0 to {mdp.horizon}, in order")
     if law.where is not None:
         raise InputError("law", "tables by groups of states", "a law by state")
     shape = mdp.shape

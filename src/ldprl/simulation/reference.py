@@ -21,7 +21,7 @@ from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, Policy
 from ldprl.simulation.schedule import Schedule, schedule_from
-from ldprl.simulation.world import check_shapes
+from ldprl.simulation.together import informed
 from ldprl.statistics import Statistics
 
 
@@ -60,9 +60,19 @@ def run_protocol(
 ) -> Iterator[Turn]:
     """Play Algorithm 1 (locally private episodic RL) and yield every episode."""
     whole_number("episodes", episodes, 1)
-    check_shapes(mdp, mechanism)
-    schedule = schedule_from(replan)
-    rng = np.random.default_rng(seed)
+    learner = informed(mdp, learner, mechanism)
+    rng = np.random.default_rng(whole_number("seed", seed, 0))
+    return _turns(mdp, learner, mechanism, episodes, schedule_from(replan), rng)
+
+
+def _turns(
+    mdp: TabularMDP,
+    learner: Learner,
+    mechanism: Mechanism,
+    episodes: int,
+    schedule: Schedule,
+    rng: np.random.Generator,
+) -> Iterator[Turn]:
     source = SeededSourceForTests(rng)
     statistics = mechanism.no_statistics()
     plan: tuple[Assignment, ...] = ()
@@ -93,10 +103,20 @@ def run_shuffled_protocol(
     report to the policy it was made under, and decoding must not ask for it.
     """
     whole_number("episodes", episodes, 1)
-    check_shapes(mdp, mechanism)
+    learner = informed(mdp, learner, mechanism)
     if mechanism.policy_aware:
         raise InputError("policy_aware", True, "False: a shuffled report has lost its policy")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(whole_number("seed", seed, 0))
+    return _shuffled_turns(mdp, learner, mechanism, episodes, rng)
+
+
+def _shuffled_turns(
+    mdp: TabularMDP,
+    learner: Learner,
+    mechanism: CountingMechanism,
+    episodes: int,
+    rng: np.random.Generator,
+) -> Iterator[Turn]:
     source = SeededSourceForTests(rng)
     reports: list[Array] = []
     statistics = mechanism.no_statistics()

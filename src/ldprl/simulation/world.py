@@ -10,10 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.errors import InputError
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import Array, FloatArray, IntArray, Policy
 
 
@@ -50,12 +48,6 @@ class Totals:
             if step + 1 < shape.horizon:
                 transitions[model, states, actions] += self.moves[step]
         return vector
-
-
-def check_shapes(mdp: TabularMDP, mechanism: Mechanism) -> None:
-    """Refuse a ``mechanism`` that was built for a problem of another shape."""
-    if mechanism.shape != mdp.shape:
-        raise InputError("mechanism.shape", mechanism.shape, f"that of the MDP, {mdp.shape}")
 
 
 def draw_totals(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan
+from ldprl.errors import instance_of
 from ldprl.kernels.arrays import Draft, Sums, sums_of
 from ldprl.kernels.compiling import address_of, call_at, distant_entry, entry, method
 from ldprl.kernels.packing import pack, value_at
@@ -62,6 +63,7 @@ def make_plan(
     questions: Sequence[Any],
 ) -> Plan:
     """Return what ``planner`` makes of the sums; ``questions`` are those that a plan may ask."""
+    instance_of("rng", rng, np.random.Generator, "numpy.random.default_rng(0)")
     sums, stream = sums_of(statistics), stream_of(rng)
     _plan_once(distant_planner(planner, sums, stream, draft), sums, stream, draft)
     shape, result = statistics.shape, []

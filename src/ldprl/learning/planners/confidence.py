@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ldprl.kernels.compiling import entry, kernel, spliced
+from ldprl.kernels.door import floats
 from ldprl.kernels.generator import exp_of, log_of
 from ldprl.mechanisms.rows import RowLaw
 from ldprl.shape import FloatArray
@@ -53,6 +54,7 @@ def boundary(
     ψ(λ) = (e^{λc} − 1 − λc)/c² for terms ≤ c, or λ²/(2(1 − bλ)) for sub-gamma ones. The left side
     is a non-negative supermartingale that starts at 1, whatever V turns out to be.
     """
+    rates = floats("rates", rates, (_COMPONENTS,))
     return _boundary(variance, reach, tail, log_threshold, rates, growth_room())
 
 
