@@ -2,7 +2,7 @@
 
 ``overhead``: regret with certificates and without, 10⁶ users of RandomMDP(10, 3, 5), draws 1 to 24;
 each draw is a pair, and the error of the ratio is that of the pairs.
-``limit``: with a limit of 5%, the most that users had lost at any time, and the regret.
+``limit``: with a limit of 5%, the most that users had lost after any plan, and the regret.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def limit(runs: int) -> None:
             print(
                 f"{spec} {name}: best {most:.2f}, incumbent {value:.2f} (regret"
                 f" {USERS * (most - value):,.0f}), allowed {allowed}: lost at most"
-                f" {max(*worst, 0):.1%} at any time, regret {mean(regrets)}",
+                f" {max(*worst, 0):.1%} after any plan, regret {mean(regrets)}",
                 flush=True,
             )
 

@@ -180,7 +180,7 @@ def test_an_export_that_is_none_is_refused(broken: object) -> None:
 
 
 def lost_at_worst(folder: Path, most_lost: str) -> float:
-    """Return the largest share of the incumbent's return that users had lost after any version.
+    """Return the largest share of the incumbent's return that users had lost after any of them.
 
     Simulated users of a service whose incumbent is the best policy, so that exploring only loses.
     """
@@ -213,10 +213,10 @@ def lost_at_worst(folder: Path, most_lost: str) -> float:
             values = letters.admit(letters.write(report))
             reports.append(Admitted(name, edition.version, index, letters, values))
             lost += value - worth[index]
-        users += len(reports)
+            users += 1
+            worst = max(worst, lost / (users * value))
         service.database.commit(reports, {})
         service.planner.step()
-        worst = max(worst, lost / (users * value))
     service.database.close()
     return worst
 

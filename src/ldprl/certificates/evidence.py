@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan
-from ldprl.certificates.asking import certifying, is_asked, is_certifying, ones_of, tried
-from ldprl.certificates.caution import Served, exploring_share
+from ldprl.certificates.asking import certifying, is_certifying, ones_of
+from ldprl.certificates.caution import NOBODY, cautious_shares, most_short
 from ldprl.certificates.certificate import (
     Certificate,
     Scale,
@@ -73,8 +73,6 @@ class Evidence:
         The incumbent's answers.
     chosen_at
         How many users there were when each of them was first put under certificate.
-    explored
-        Answers of users who were given what the learner tries, where the loss is limited.
     current
         Which policy is under certificate now; None if none is, or the incumbent itself.
     blocks
@@ -88,13 +86,11 @@ class Evidence:
         self.bits: list[Bits] = []
         self.chosen_at: list[int] = []
         self.incumbent = Bits(0, 0)
-        self.explored = Bits(0, 0)
         self.current: int | None = None
         self.blocks: dict[int | None, dict[int, Bits]] = {}
         self._kept_since = 0
         self._made_from = 0
         self._served: dict[int, int] = {}
-        self._given: dict[int | None, int] = {}
         self._numbers: dict[bytes, int | None] = {}
         if terms.incumbent is not None:
             self._numbers[_key(terms.incumbent)] = None
@@ -108,24 +104,18 @@ class Evidence:
         self._made_from = users
         self._served.setdefault(users, 0)
         # Before the first answer comes, as the number of a block must not depend on answers.
-        for one in filter(is_asked, plan):
+        for one in filter(is_certifying, plan):
             self._count(one, Bits(0, 0))
 
     def add(self, assignment: Assignment, users: int, tally: Array) -> None:
         """Count the users of a noted plan, and their answers if these are for a certificate."""
         self._served[self._made_from] = self._served.get(self._made_from, 0) + users
-        place, certified = self._of(assignment)
-        if certified:
-            self._given[place] = self._given.get(place, 0) + users
-        if is_asked(assignment):
+        if is_certifying(assignment):
             self._count(assignment, Bits(users, ones_of(assignment, tally)))
 
     def _count(self, assignment: Assignment, answers: Bits) -> None:
         """Add answers about what an assignment of the last plan was worth."""
-        place, certified = self._of(assignment)
-        if not certified:
-            self.explored += answers
-            return
+        place = self._numbers[_key(assignment.policy)]
         if place is None:
             self.incumbent += answers
         else:
@@ -133,22 +123,11 @@ class Evidence:
         blocks = self.blocks.setdefault(place, {})
         blocks[self._made_from] = blocks.get(self._made_from, Bits(0, 0)) + answers
 
-    def _of(self, assignment: Assignment) -> tuple[int | None, bool]:
-        """Return the number of an assignment's policy, and whether it has one or is the incumbent.
-
-        A table that is drawn from a law has none.
-        """
-        if assignment.law is not None:
-            return None, False
-        key = _key(assignment.policy)
-        return self._numbers.get(key), key in self._numbers
-
     def asked(
         self,
         plan: Plan,
         users: int,
         best: Callable[[], Policy],
-        batch: int = 1,
         ask: Callable[[Plan], Plan] = tuple,
     ) -> Plan:
         """Return ``plan`` with a share of its users given the policy under certificate.
@@ -157,43 +136,46 @@ class Evidence:
         until it is certain which of the two is better, but without an alarm never more answers than
         the policy: its users lose what the other one gains.
 
-        Where the loss is limited, as many of the next ``batch`` users as may explore get this. The
-        others get the best policy that is certain, and answer what the mechanism asks (``ask``).
+        Where the loss is limited, as many users get this as may explore. The others get the best
+        policy that is certain, and answer what the mechanism asks (``ask``).
         """
         policy, share = self._policy(users, best), self.terms.share
+        if self.terms.most_lost is not None:
+            return self._cautious(plan, policy, ask)
         rest = _scaled(plan, 1 - share)
         if self.terms.incumbent is None:
             return (*rest, certifying(policy, share))
-        if self.terms.most_lost is not None:
-            exploring = (*rest, *tried(plan, share / 2), certifying(policy, share / 2))
-            return self._cautious(exploring, batch, ask)
         shown = [policy] if self._compared(policy) else [policy, self.terms.incumbent]
         return rest + tuple(certifying(one, share / len(shown)) for one in shown)
 
-    def _cautious(self, plan: Plan, batch: int, ask: Callable[[Plan], Plan]) -> Plan:
-        """Return ``plan`` for the share of the users who may explore, a safe policy for others."""
+    def _cautious(self, plan: Plan, candidate: Policy, ask: Callable[[Plan], Plan]) -> Plan:
+        """Return ``plan`` for the users who may explore, a safe policy for the others."""
         terms, own = self.terms, self.incumbent_certificate()
         assert terms.incumbent is not None
         assert terms.most_lost is not None
         assert own is not None
-        better: dict[int | None, float] = {None: 0.0}
-        for place in range(len(self.policies)):
+        short: dict[bytes, float] = {_key(terms.incumbent): 0.0}
+        for place, policy in enumerate(self.policies):
             found = self.certificate(place).better
             assert found is not None
-            better[place] = found.low
-        safe = max(better, key=better.__getitem__)
-        explored = incumbent_certificate(self.explored, terms.scale, terms.confidence).worth.low
-        certified = [(users, better[place]) for place, users in self._given.items()]
-        explore = exploring_share(
-            terms.most_lost,
-            Served(self.users, certified, explored),
-            better[safe],
-            (own.worth.low, own.worth.high),
-            batch,
-        )
-        policy = terms.incumbent if safe is None else self.policies[safe]
+            short[_key(policy)] = most_short(found.low, own.worth)
+        safe = min(short, key=short.__getitem__)
+        number = self._numbers[safe]
+        policy = terms.incumbent if number is None else self.policies[number]
         others = (*ask((Assignment(policy, 1 - terms.share),)), certifying(policy, terms.share))
-        return _scaled(plan, explore) + _scaled(others, 1 - explore)
+        shares = cautious_shares(
+            terms.most_lost,
+            self.users,
+            1 - terms.confidence,
+            short[safe],
+            short.get(_key(candidate), 1.0),
+            0.0 if _key(candidate) == safe else terms.share,
+        )
+        if shares == NOBODY:
+            return others
+        # The candidate comes first: of all that is certified, it is the current policy.
+        tried = () if shares.candidate == 0 else (certifying(candidate, shares.candidate),)
+        return _scaled(plan, shares.exploring) + tried + _scaled(others, 1 - sum(shares))
 
     def certificate(self, place: int) -> Certificate:
         """Return the certificate of ``policies[place]``."""

@@ -74,8 +74,7 @@ class Planner(Loop):
             return plan
         best = functools.partial(self._learner.best_policy, statistics, rng)
         users, ask = evidence.users, self._deployment.built.ask
-        batch = self._deployment.next_plan_at(users) - users
-        return evidence.asked(plan, users, best, batch, ask)
+        return evidence.asked(plan, users, best, ask)
 
     def contradicted(self, version: int, statistics: Statistics | None = None) -> list[str]:
         """Return what reports say against the deployment's [structure], looked at once a version.
