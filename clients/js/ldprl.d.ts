@@ -63,6 +63,8 @@ export interface Mechanism {
   readQuestions(questions: unknown): readonly Question[];
   /** Return the values to send. */
   privatize(trajectory: Trajectory, assignment: Assignment, source: RandomSource): number[];
+  /** Return values whose digits take as much room as any report's; needed behind a relay. */
+  longest?(assignment: Pick<Assignment, "questions">): number[];
 }
 
 /** Make a mechanism known; ε is a fraction, and less private integers must be refused. */
@@ -257,6 +259,17 @@ export function explain(
   values: readonly number[],
 ): Explanation;
 
+/**
+ * A report that is paid for, and was never written down: it is being drawn, or, where that failed,
+ * lost. It counts for ever and is never drawn again.
+ */
+export interface DrawingEntry {
+  readonly id: string;
+  readonly deployment: string;
+  readonly epsilon: string;
+  readonly status: "drawing";
+}
+
 /** One report, as written down. */
 export interface Entry {
   readonly id: string;
@@ -287,34 +300,34 @@ export interface Left {
 
 /** What `work` of a change returns. */
 export interface Changed<T> {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly (Entry | DrawingEntry)[];
   readonly result: T;
 }
 
 /** Where a ledger is kept. */
 export interface LedgerStorage {
-  read(): Promise<readonly Entry[]>;
+  read(): Promise<readonly (Entry | DrawingEntry)[]>;
   /** Resolve to the result when the new entries are safe; nobody else changes them meanwhile. */
-  change<T>(work: (entries: readonly Entry[]) => Changed<T>): Promise<T>;
+  change<T>(work: (entries: readonly (Entry | DrawingEntry)[]) => Changed<T>): Promise<T>;
 }
 
 /** The browser's IndexedDB; a change is on disk when it resolves. */
 export class BrowserStorage implements LedgerStorage {
-  read(): Promise<readonly Entry[]>;
-  change<T>(work: (entries: readonly Entry[]) => Changed<T>): Promise<T>;
+  read(): Promise<readonly (Entry | DrawingEntry)[]>;
+  change<T>(work: (entries: readonly (Entry | DrawingEntry)[]) => Changed<T>): Promise<T>;
 }
 
 /** Keeps entries while the page is open. For invented users: a real one reports again. */
 export class ForgetfulStorage implements LedgerStorage {
-  read(): Promise<readonly Entry[]>;
-  change<T>(work: (entries: readonly Entry[]) => Changed<T>): Promise<T>;
+  read(): Promise<readonly (Entry | DrawingEntry)[]>;
+  change<T>(work: (entries: readonly (Entry | DrawingEntry)[]) => Changed<T>): Promise<T>;
 }
 
 /** The user's own book of reports. */
 export class Ledger {
   constructor(storage: LedgerStorage, budget?: Budget | null, clock?: () => number);
-  entries(): Promise<readonly Entry[]>;
-  latest(deployment: string): Promise<Entry | null>;
+  entries(): Promise<readonly (Entry | DrawingEntry)[]>;
+  latest(deployment: string): Promise<Entry | DrawingEntry | null>;
   /** Return the ε spent, in all or on one deployment, as a decimal string. */
   spent(deployment?: string | null): Promise<string>;
   /** Return how many more reports a deployment could have, before any is made. */
@@ -352,7 +365,10 @@ export class Client {
   assignment(): Promise<IssuedAssignment>;
   /** Live through an episode from the state `start`. */
   episode(assignment: Assignment, start: number, step: Step): Promise<Trajectory>;
-  /** Randomize a trajectory and write the report down, with its cost; nothing is sent. */
+  /**
+   * Pay for a report of a trajectory, randomize it once, and write it down; nothing is sent. A report
+   * whose writing fails is lost.
+   */
   makeReport(
     assignment: IssuedAssignment,
     trajectory: Trajectory,

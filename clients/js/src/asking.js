@@ -73,6 +73,15 @@ export class AskingMechanism {
     return values;
   }
 
+  /** Return values whose digits take as much room as any report's. */
+  longest({ questions }) {
+    let end = 0;
+    return questions.flatMap(({ oracle: { items, size } }) => {
+      end += items;
+      return new Array(size).fill(end - 1);
+    });
+  }
+
   /** Return, for each question, the items of a report that answer it. */
   answered({ questions }, values) {
     let start = 0;

@@ -10,30 +10,36 @@ export async function readAssignment(document, deployment) {
   if (document.deployment !== deployment.digest) {
     throw new InputError("deployment", document.deployment, deployment.digest);
   }
-  const { shape } = deployment;
-  const { law, table } = document;
+  const { law, table, policy } = document;
   const read = {
     deployment: deployment.digest,
     version: wholeNumber("version", document.version, 0),
     assignment: wholeNumber("assignment", document.assignment, 0),
     questions: deployment.randomizer.readQuestions(document.questions),
   };
-  if (table === undefined && law === undefined) {
-    return { ...read, policy: readPolicy(document.policy, deployment) };
-  }
+  if (table === undefined && law === undefined) return { ...read, ...readTables({ policy }, deployment) };
   // The user's own table, by its number in a law that the service, or everybody, draws from.
   const number = wholeNumber("table", table, 0);
-  if (law === undefined) {
-    const policy = readPolicy(sameAtEveryStep(document.policy, shape), deployment);
-    return { ...read, policy, table: number };
-  }
-  const given = readLaw(law, shape);
+  const rows = sameAtEveryStep(policy, deployment.shape);
+  const tables = readTables({ law, policy: rows }, deployment);
+  return { ...read, ...(await drawn(tables, number)), table: number };
+}
+
+/** Return the `policy` or the `law` of an assignment; inadmissible actions are refused. */
+export function readTables({ law, policy }, deployment) {
+  if (law === undefined) return { policy: readPolicy(policy, deployment) };
+  const given = readLaw(law, deployment.shape);
   // Not the drawn table alone: what is refused does not depend on chance.
   const drawable = (row) => row.flatMap((weight, action) => (weight > 0 ? [action] : []));
   checkAdmissible("law.weights", deployment.admissible, given.weights, (part, state) =>
     drawable(part[given.cells.cell[state]]),
   );
-  return { ...read, policy: await tableOf(given, number), table: number };
+  return { law: given };
+}
+
+/** Return the policy of a user who was given table `number`, if there is a law. */
+export async function drawn({ law, policy }, number) {
+  return { policy: law === undefined ? policy : await tableOf(law, number) };
 }
 
 /** A table of a law may be one row for all steps. */

@@ -3,7 +3,8 @@
 // With days, a report counts until this number of days after the service's verdict on it. A report
 // without a verdict may still be sent, so it counts. Python's ldprl.client.window proves that no
 // stretch of that length costs more. Browsers have no clock that outlives a visit and that users
-// cannot set: setting the clock forward frees reports early, setting it back does not.
+// cannot set: setting the clock forward frees reports early, setting it back does not. A verdict
+// that is dated before there was this client, by a clock that began at 1970, counts for ever.
 
 import { InputError } from "./errors.js";
 import { atMost, decimal, sum, times, writeDecimal } from "./numbers.js";
@@ -11,6 +12,8 @@ import { atMost, decimal, sum, times, writeDecimal } from "./numbers.js";
 const NONE = { top: 0n, bottom: 1n };
 const DAY = 86400;
 const MOST = 10_000;
+/** 2026 began: before that there was no client like this one, so that a clock said it wrongly. */
+const EARLIEST = 1_767_225_600;
 
 export class Budget {
   /** `given`: an ε as a decimal string, or { epsilon, days }. */
@@ -61,7 +64,8 @@ export class Budget {
   }
 
   #daysLeft({ settled }, now) {
-    if (this.days === null || settled === undefined) return Infinity;
+    // Without a verdict, or with one at a time that cannot be, for ever.
+    if (this.days === null || !(settled >= EARLIEST)) return Infinity;
     return this.days - Math.max(0, now - settled) / DAY;
   }
 }

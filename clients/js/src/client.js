@@ -7,10 +7,11 @@ import { InputError, ServiceError, record, wholeNumber } from "./errors.js";
 import { Ledger } from "./ledger.js";
 import { drawAssignment } from "./plan.js";
 import { SystemSource } from "./random.js";
+import { checkRoom, reportText } from "./report.js";
 import { base64, seal } from "./seal.js";
 import { BrowserStorage } from "./storage.js";
 import { Transport } from "./transport.js";
-import { NOTHING, checkReward } from "./trajectory.js";
+import { NOTHING, checkReward, checkTrajectory } from "./trajectory.js";
 
 const DIGEST = /^[0-9a-f]{64}$/;
 const REPORT_ID_BYTES = 16;
@@ -27,6 +28,7 @@ const FINAL_CAUSES = [
 /** A user of the service at `url`. */
 export class Client {
   #deployment = null;
+  #turn = Promise.resolve();
 
   /**
    * `digest`: the deployment that the page was made for; any other is refused.
@@ -94,27 +96,25 @@ export class Client {
   }
 
   /**
-   * Randomize `trajectory`, write the report down with its cost, and return the ledger's entry. A
-   * deployment that has a report gets the same one, unless `again` and the budget allow another.
+   * Pay for a report of `trajectory`, randomize it once, write it down, and return the ledger's
+   * entry. A deployment that has a report gets the same one, unless `again` and the budget allow
+   * another. Where anything fails once it is paid for, the report is lost, and never drawn again.
    */
-  async makeReport(assignment, trajectory, { again = false } = {}) {
-    const deployment = await this.deployment();
-    const { id, version, assignment: index, table, reportBytes } = assignment;
-    const { digest, shuffle } = deployment;
-    const report = () => ({
-      id,
-      deployment: deployment.digest,
-      version,
-      assignment: index,
-      ...(table === undefined ? {} : { table }),
-      values: deployment.privatize(trajectory, assignment),
-    });
-    if (shuffle === null) return this.ledger.report(deployment, id, report, { again });
-    // Sealed before the ledger is opened, which waits for nobody; nothing leaves before it is kept.
-    const text = JSON.stringify(report());
-    const sealed = base64(await seal(text, reportBytes, shuffle.key, digest, version));
-    const make = () => ({ deployment: digest, version, sealed });
-    return this.ledger.report(deployment, id, make, { again });
+  makeReport(assignment, trajectory, { again = false } = {}) {
+    const make = async () => {
+      const deployment = await this.deployment();
+      checkTrajectory(trajectory, deployment.shape);
+      await checkSealing(assignment, deployment);
+      const paid = await this.ledger.reserve(deployment, assignment.id, { again });
+      if (paid.status !== "drawing") return paid;
+      const values = deployment.privatize(trajectory, assignment);
+      const text = reportText(assignment, assignment.id, values);
+      return this.ledger.complete(assignment.id, await bodyOf(text, assignment, deployment));
+    };
+    // Calls take turns: one does not find the report of another half made.
+    const made = this.#turn.then(make);
+    this.#turn = made.catch(() => {});
+    return made;
   }
 
   /** Send a report that is not settled yet; the same bytes under the same id, however often. */
@@ -169,6 +169,20 @@ export class Client {
     if (failure !== null) throw failure;
     return entry;
   }
+}
+
+/** Return what is posted: the report itself, or sealed for the service where there is a relay. */
+async function bodyOf(text, { version, reportBytes }, { digest, shuffle }) {
+  if (shuffle === null) return text;
+  const sealed = base64(await seal(text, reportBytes, shuffle.key, digest, version));
+  return JSON.stringify({ deployment: digest, version, sealed });
+}
+
+/** Refuse now what would fail once a report is drawn: its size, the key, a browser without X25519. */
+async function checkSealing(assignment, deployment) {
+  if (deployment.shuffle === null) return;
+  checkRoom(assignment, assignment.reportBytes, deployment);
+  await bodyOf("", assignment, deployment);
 }
 
 /** Return the digest of whatever deployment the service at `url` has now, trusted or not. */

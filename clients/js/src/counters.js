@@ -27,6 +27,14 @@ class CountingMechanism {
     return questions;
   }
 
+  /** Return values whose digits take as much room as any report's. */
+  longest() {
+    return Array.from({ length: this.layout.length }, (_, place) => {
+      const [low, high] = this.range(place);
+      return String(low).length > String(high).length ? low : high;
+    });
+  }
+
   /** Return the counters of `trajectory`, randomized. */
   privatize(trajectory, assignment, source) {
     return this.privatizeCounts(this.layout.counts(trajectory, source), source);
@@ -53,11 +61,16 @@ export class Laplace extends CountingMechanism {
     this.reach = Number(reach);
   }
 
+  /** Return the least and the largest number that is reported of the counter at `place`. */
+  range(place) {
+    return [-this.reach, this.layout.steps(place) + this.reach];
+  }
+
   privatizeCounts(counts, source) {
     const noise = discreteLaplace(source, this.scale, counts.length);
     return counts.map((count, place) => {
-      const most = this.layout.steps(place) + this.reach;
-      return Math.min(Math.max(count + noise[place], -this.reach), most);
+      const [low, high] = this.range(place);
+      return Math.min(Math.max(count + noise[place], low), high);
     });
   }
 }
@@ -79,6 +92,10 @@ export class RandomizedResponse extends CountingMechanism {
       throw new InputError("randomizer.threshold", randomizer.threshold, expected);
     }
     this.threshold = threshold;
+  }
+
+  range(place) {
+    return [0, this.layout.steps(place)];
   }
 
   privatizeCounts(counts, source) {

@@ -1,7 +1,9 @@
 // The user's own book of reports: what was sent, and what it has cost.
 //
-// A report is written down, with its cost, before anybody sees it. A retry sends the same bytes
-// under the same id; a fresh draw would cost ε again.
+// A report is paid for before it is drawn, and written down before anybody sees it. A retry sends the
+// same bytes under the same id; a fresh draw would cost ε again. Where drawing, sealing or writing
+// fails, the report is lost: its entry stays as "drawing", and it is never drawn again, as what failed
+// may have depended on what was drawn.
 
 import { Budget, spentOn } from "./budget.js";
 import { InputError } from "./errors.js";
@@ -50,22 +52,30 @@ export class Ledger {
 
   /** Return the report that a deployment has, unless `again`; or null if a new one is allowed. */
   async before(deployment, { again = false } = {}) {
-    return this.#before(await this.entries(), deployment, again);
+    return this.#before(await this.entries(), deployment, null, again);
   }
 
   /**
-   * Return the report `id`, made by `make` and written down now. A deployment that has a report
-   * gets the old one, unless `again`.
+   * Pay for the report `id`, and return its entry as "drawing": it is drawn now, or never. A
+   * deployment that has a report gets the old one, unless `again`.
    */
-  async report(deployment, id, make, { again = false } = {}) {
+  async reserve(deployment, id, { again = false } = {}) {
     return this.storage.change((entries) => {
-      const same = entries.find((entry) => entry.id === id);
-      const before = same ?? this.#before(entries, deployment, again);
+      const before = this.#before(entries, deployment, id, again);
       if (before !== null) return { entries, result: before };
-      const body = JSON.stringify(make());
       const { digest, epsilon } = deployment;
-      const entry = { id, deployment: digest, epsilon, body, status: "pending" };
+      const entry = { id, deployment: digest, epsilon, status: "drawing" };
       return { entries: [...entries, entry], result: entry };
+    });
+  }
+
+  /** Write down the report `id`, as the text that is sent. */
+  async complete(id, body) {
+    return this.storage.change((entries) => {
+      const paid = entries.find((entry) => entry.id === id && entry.status === "drawing");
+      if (paid === undefined) throw new InputError("id", id, "a report that is being drawn");
+      const result = { ...paid, body, status: "pending" };
+      return { entries: entries.map((entry) => (entry === paid ? result : entry)), result };
     });
   }
 
@@ -84,9 +94,14 @@ export class Ledger {
     });
   }
 
-  #before(entries, { digest, epsilon }, again) {
+  #before(entries, { digest, epsilon }, id, again) {
     const latest = latestOf(entries, digest);
-    if (latest !== null && !again) return latest;
+    const same = entries.find((entry) => entry.id === id) ?? (again ? null : latest);
+    if (same?.status === "drawing") {
+      const expected = `true and a new assignment: report ${same.id} is lost, another costs ε again`;
+      throw new InputError("again", again, expected);
+    }
+    if (same !== null) return same;
     if (this.budget === null) {
       if (latest === null) return null;
       const expected = "a budget, where a deployment is to get a further report";

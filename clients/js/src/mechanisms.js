@@ -7,7 +7,8 @@ const MECHANISMS = new Map();
 /**
  * Make a mechanism known: a class whose constructor takes (shape, epsilon, randomizer) and refuses
  * integers that are less private than ε, with `readQuestions(questions)` and
- * `privatize(trajectory, assignment, source)`, which returns the values to send.
+ * `privatize(trajectory, assignment, source)`, which returns the values to send; behind a relay also
+ * `longest(assignment)`, values whose digits take as much room as any report's.
  */
 export function defineMechanism(name, Mechanism) {
   if (MECHANISMS.has(name)) throw new InputError("mechanism", name, "one that is not taken");

@@ -1,57 +1,96 @@
 // A whole plan as a relay hands it out, and the user's own draw from it.
 
-import { readAssignment } from "./assignment.js";
+import { drawn, readTables } from "./assignment.js";
 import { InputError, record, wholeNumber } from "./errors.js";
-import { readLaw } from "./tables.js";
+import { checkRoom } from "./report.js";
 
 const LARGEST_REPORT = 2 ** 20;
+const TOLERANCE = 1e-6;
 
 /**
  * Draw an assignment by the plan's shares; nobody else learns which. The whole plan is checked, not
  * the drawn part alone: what the others are asked is what one's own report hides behind.
  */
 export async function drawAssignment(document, deployment, source) {
-  record("plan", document);
-  const parts = document.assignments;
-  if (!Array.isArray(parts) || parts.length === 0) {
-    throw new InputError("plan.assignments", parts, "a list of assignments");
+  const { digest } = deployment;
+  if (record("plan", document).deployment !== digest) {
+    throw new InputError("plan.deployment", document.deployment, digest);
   }
+  const version = wholeNumber("version", document.version, 0);
   const reportBytes = wholeNumber("plan.report_bytes", document.report_bytes, 1, LARGEST_REPORT);
-  for (const part of parts) {
-    if (!(record("plan.assignments", part).share >= 0 && part.share <= 1)) {
-      throw new InputError("plan.shares", part.share, "shares from 0 to 1");
+  const parts = readParts(document.assignments, deployment);
+  const issued = parts.map(({ questions }, assignment) => ({
+    deployment: digest,
+    version,
+    assignment,
+    questions,
+  }));
+  for (const index of longestOf(parts)) {
+    const { law } = parts[index];
+    const last = law === undefined ? {} : { table: law.tables - 1 };
+    checkRoom({ ...issued[index], ...last }, reportBytes, deployment);
+  }
+  const index = place(parts, source);
+  const { law } = parts[index];
+  const own = law === undefined ? {} : { table: Number(source.below(BigInt(law.tables))) };
+  const policy = await drawn(parts[index], own.table);
+  return { ...issued[index], ...own, ...policy, reportBytes };
+}
+
+/** Return the number of the part that a user draws. */
+function place(parts, source) {
+  const total = parts.reduce((sum, { share }) => sum + share, 0);
+  let left = (Number(source.words(1)[0]) / 2 ** 64) * total;
+  let index = 0;
+  while (index + 1 < parts.length && left >= parts[index].share) {
+    left -= parts[index].share;
+    index += 1;
+  }
+  return index;
+}
+
+/**
+ * Return the number of one of those parts whose reports differ in their numbers' length alone: the
+ * last one, whose own number is the longest.
+ */
+function longestOf(parts) {
+  const kind = ({ law, questions }) =>
+    [law?.tables, ...questions.map(({ oracle }) => oracle?.items)].join();
+  return new Map(parts.map((part, index) => [kind(part), index])).values();
+}
+
+/** Return the parts, or refuse the plan if one of them does not fit the deployment. */
+function readParts(documents, deployment) {
+  if (!Array.isArray(documents) || documents.length === 0) {
+    throw new InputError("plan.assignments", documents, "a list of assignments");
+  }
+  const parts = [];
+  for (const document of documents) {
+    const { share } = record("plan.assignments", document);
+    if (!(typeof share === "number" && share >= 0 && share <= 1)) {
+      throw new InputError("plan.shares", share, "shares from 0 to 1");
     }
-    deployment.randomizer.readQuestions(part.questions);
-    const own = (part.questions ?? []).find((question) => Object.hasOwn(question, "where"));
+    const questions = deployment.randomizer.readQuestions(document.questions);
+    const own = document.questions.find((question) => Object.hasOwn(question, "where"));
     if (own !== undefined) {
       const expected = "no partition of its own: the crowd was computed without it";
       throw new InputError("plan.questions", own, expected);
     }
+    parts.push({ share, questions, ...tablesOf(document, parts, deployment) });
   }
   const total = parts.reduce((sum, { share }) => sum + share, 0);
-  if (Math.abs(total - 1) > 1e-6) {
+  if (!(Math.abs(total - 1) <= TOLERANCE)) {
     throw new InputError("plan.shares", total, "shares that sum to 1");
   }
-  let place = (Number(source.words(1)[0]) / 2 ** 64) * total;
-  let index = 0;
-  while (index + 1 < parts.length && place >= parts[index].share) {
-    place -= parts[index].share;
-    index += 1;
-  }
-  const { deployment: digest, version } = document;
-  const part = { ...parts[index], deployment: digest, version, assignment: index };
-  if (part.law !== undefined) {
-    part.law = lawOf(parts, index);
-    const { tables } = readLaw(part.law, deployment.shape);
-    part.table = Number(source.below(BigInt(tables)));
-  }
-  return { ...(await readAssignment(part, deployment)), reportBytes };
+  return parts;
 }
 
-/** Return the law of a part: its own, or that of the earlier part which it names by number. */
-function lawOf(parts, index) {
-  const { law } = parts[index];
-  if (typeof law !== "number") return law;
-  const earlier = parts[wholeNumber("plan.law", law, 0, index - 1)].law;
-  return record("plan.law", earlier);
+/** Return a part's policy, or its law: its own, or that of the earlier part which it names. */
+function tablesOf({ law, policy }, earlier, deployment) {
+  if (typeof law !== "number") return readTables({ law, policy }, deployment);
+  const named = earlier[wholeNumber("plan.law", law, 0, earlier.length - 1)].law;
+  if (named === undefined) {
+    throw new InputError("plan.law", law, "the number of an earlier part that has a law");
+  }
+  return { law: named };
 }

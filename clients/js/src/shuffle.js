@@ -22,6 +22,10 @@ export function readShuffle(document, randomizer, localEpsilon) {
   }
   const epsilon = number("shuffle.central_epsilon", central_epsilon);
   const limit = number("shuffle.delta", delta);
+  if (typeof randomizer.longest !== "function") {
+    const expected = "none, with a mechanism that does not say how long its reports are";
+    throw new InputError("shuffle", document, expected);
+  }
   const blankets = randomizer.blankets?.() ?? [clones(localEpsilon)];
   const found = centralDelta(blankets, crowd, epsilon);
   if (!(found <= limit * (1 + TOLERANCE))) {

@@ -161,7 +161,7 @@ test("one report for a deployment, more only within a budget", async () => {
 
 test("with days, a report counts until so long after its verdict", async () => {
   const one = client({ budget: { epsilon: "4", days: 7 } });
-  let now = 1e9;
+  let now = 2e9;
   one.ledger.clock = () => now;
   const take = () => one.participate(0, lucky, { again: true });
   const left = async () => one.ledger.left(await one.deployment());
@@ -182,9 +182,24 @@ test("with days, a report counts until so long after its verdict", async () => {
   assert.equal(await one.ledger.spent(), "6");
 });
 
+test("a verdict that a clock from 1970 has dated counts for ever", async () => {
+  const one = client({ budget: { epsilon: "4", days: 365 } });
+  const take = () => one.participate(0, lucky, { again: true });
+  let now = 40;
+  one.ledger.clock = () => now;
+  await take();
+  now = 1_767_225_599;
+  await take();
+  for (now of [50, 2e9, 4e9]) {
+    await assert.rejects(take(), (e) => e.field === "epsilon");
+    const { reports, counted, days } = await one.ledger.left(await one.deployment());
+    assert.deepEqual([reports, counted, days], [0, "4", null]);
+  }
+});
+
 test("a report without a verdict counts for ever", async () => {
   const one = client({ budget: { epsilon: "2", days: 1 } });
-  let now = 1e9;
+  let now = 2e9;
   one.ledger.clock = () => now;
   await one.makeReport(await one.assignment(), NOTHING);
   now += 1e9;

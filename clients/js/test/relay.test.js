@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+import {
+  Client,
+  ForgetfulStorage,
+  InputError,
+  NOTHING,
+  defineMechanism,
+  digestOf,
+  readDeployment,
+} from "../ldprl.js";
+import { hex } from "../src/canonical.js";
+import { drawAssignment } from "../src/plan.js";
+import { reportText } from "../src/report.js";
+import { example } from "../testing/examples.js";
+import { SeededSourceForTests } from "../testing/seeded-source.js";
+
+const walk = async (state) => ({ reward: 1, next: (state + 1) % 2 });
+const full = () => {
+  throw new Error("the store is full");
+};
+
+let document;
+let deployment;
+let plan;
+let posted;
+let storage;
+
+/** A deployment of the vectors behind a relay: at the central ε of its own ε any crowd keeps it. */
+async function behindRelay(name) {
+  const { document: bare, reports } = example(name);
+  const pair = await crypto.subtle.generateKey({ name: "X25519" }, true, ["deriveBits"]);
+  const key = hex(new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
+  const shuffle = { crowd: 100, central_epsilon: bare.epsilon, delta: "0.000001", key };
+  return { document: { ...bare, shuffle }, reports };
+}
+
+beforeEach(async () => {
+  const made = await behindRelay("laplace");
+  document = made.document;
+  deployment = await readDeployment(document);
+  const { policy } = made.reports[0].assignment;
+  plan = {
+    deployment: deployment.digest,
+    version: 7,
+    report_bytes: 1024,
+    assignments: [0.25, 0.75].map((share) => ({ share, policy, questions: [] })),
+  };
+  posted = [];
+  storage = new ForgetfulStorage();
+});
+
+async function fetchFake(url, { body } = {}) {
+  const { pathname } = new URL(url);
+  if (pathname === "/v1/deployment") return Response.json({ deployment: document });
+  if (pathname === "/v1/policy") return Response.json(plan);
+  posted.push(body);
+  return Response.json({ status: "accepted" });
+}
+
+function client(options = {}) {
+  const sleep = async () => {};
+  const { digest } = deployment;
+  return new Client("https://relay.example", { digest, storage, fetch: fetchFake, sleep, ...options });
+}
+
+/** Count what is drawn by the clients that `make` returns. */
+async function counting(make) {
+  const one = make();
+  const found = await one.deployment();
+  const privatize = found.privatize.bind(found);
+  one.draws = 0;
+  found.privatize = (...given) => {
+    one.draws += 1;
+    return privatize(...given);
+  };
+  return one;
+}
+
+/** Return the fewest bytes that a plan may pad its reports to. */
+async function leastRoom() {
+  for (let size = plan.report_bytes; ; size -= 1) {
+    try {
+      await drawAssignment({ ...plan, report_bytes: size }, deployment, new SeededSourceForTests(1));
+    } catch {
+      return size + 1;
+    }
+  }
+}
+
+test("a report is left with the relay, as long as the plan says whatever it holds", async () => {
+  const entry = await client().participate(0, walk);
+  assert.equal(entry.status, "accepted");
+  assert.deepEqual(posted, [entry.body]);
+  const { deployment: digest, version, sealed } = JSON.parse(entry.body);
+  assert.deepEqual([digest, version], [deployment.digest, 7]);
+  assert.equal(atob(sealed).length, plan.report_bytes + 48);
+});
+
+test("a plan without room for the longest report is refused before anything is drawn", async () => {
+  const least = await leastRoom();
+  for (const size of [least - 1, 150, 1]) {
+    plan.report_bytes = size;
+    const one = await counting(client);
+    for (let visit = 0; visit < 3; visit += 1) {
+      await assert.rejects(one.participate(0, walk), { field: "plan.report_bytes" });
+    }
+    assert.deepEqual([one.draws, await one.ledger.spent()], [0, "0"]);
+  }
+  assert.deepEqual(posted, []);
+  plan.report_bytes = least;
+  const one = await counting(client);
+  await one.participate(0, walk);
+  assert.deepEqual([one.draws, await one.ledger.spent()], [1, "2"]);
+});
+
+test("no report is longer than the longest, and the noise can make one as long", async () => {
+  const least = await leastRoom();
+  const { randomizer } = deployment;
+  const assignment = { deployment: deployment.digest, version: 7, assignment: 1 };
+  const ends = [-randomizer.reach, randomizer.reach].map((noise) => {
+    const counts = new Array(randomizer.layout.length).fill(0);
+    const values = counts.map((count, place) => {
+      const [low, high] = randomizer.range(place);
+      return Math.min(Math.max(count + 2 * noise, low), high);
+    });
+    return reportText(assignment, "0".repeat(32), values).length;
+  });
+  assert.equal(Math.max(...ends), least);
+});
+
+test("an assignment with less room than its report may take is not paid for", async () => {
+  const one = await counting(client);
+  const issued = { ...(await one.assignment()), reportBytes: 150 };
+  await assert.rejects(one.makeReport(issued, NOTHING), { field: "plan.report_bytes" });
+  assert.deepEqual([one.draws, await one.ledger.spent()], [0, "0"]);
+});
+
+/** Replace a method by one that fails from its second call on: the first is a trial, or the payment. */
+function failsLater(t, object, name) {
+  const original = object[name].bind(object);
+  let calls = 0;
+  t.mock.method(object, name, (...given) => {
+    calls += 1;
+    return calls > 1 ? full() : original(...given);
+  });
+}
+
+const never = () => new Promise(() => {});
+const FAILURES = {
+  "the app's own code": (t, found) => {
+    const { privatize } = found;
+    t.mock.method(found, "privatize", (...given) => full(privatize(...given)));
+  },
+  sealing: (t) => failsLater(t, crypto.subtle, "encrypt"),
+  encoding: (t) => failsLater(t, globalThis, "btoa"),
+  storage: (t) => failsLater(t, storage, "change"),
+};
+
+for (const [point, inject] of Object.entries(FAILURES)) {
+  test(`a report is drawn once, also where ${point} fails`, async (t) => {
+    const one = await counting(client);
+    const issued = await one.assignment();
+    inject(t, await one.deployment());
+    await assert.rejects(one.makeReport(issued, NOTHING), /full/);
+    t.mock.restoreAll();
+    assert.equal(one.draws, 1);
+    assert.equal(await one.ledger.spent(), "2", "paid for before it was drawn");
+    // Neither the same assignment, nor another one, nor the next visit.
+    const lost = (error) => error.field === "again" && /is lost/.test(error.message);
+    await assert.rejects(one.makeReport(issued, NOTHING), lost);
+    await assert.rejects(one.makeReport(await one.assignment(), NOTHING), lost);
+    const next = await counting(() => client({ budget: "4" }));
+    await assert.rejects(next.participate(0, never), lost);
+    await assert.rejects(next.makeReport(issued, NOTHING, { again: true }), lost);
+    assert.deepEqual(await next.resume(), []);
+    assert.deepEqual([one.draws, next.draws, posted], [1, 0, []]);
+    const { reports, counted } = await next.ledger.left(await next.deployment());
+    assert.deepEqual([reports, counted], [1, "2"]);
+    // Another life at another cost.
+    assert.equal((await next.participate(0, walk, { again: true })).status, "accepted");
+    assert.equal(await next.ledger.spent(), "4");
+  });
+}
+
+test("a report that cannot be paid for is not drawn", async () => {
+  const one = await counting(client);
+  storage.change = async () => full();
+  await assert.rejects(one.makeReport(await one.assignment(), NOTHING), /full/);
+  assert.equal(one.draws, 0);
+});
+
+test("what cannot be sealed is not drawn", async (t) => {
+  const one = await counting(client);
+  const issued = await one.assignment();
+  t.mock.method(crypto.subtle, "generateKey", async () => {
+    throw new Error("no X25519");
+  });
+  await assert.rejects(one.makeReport(issued, NOTHING), /no X25519/);
+  assert.deepEqual([one.draws, await one.ledger.spent()], [0, "0"]);
+});
+
+test("a trajectory that nobody can have is not paid for", async () => {
+  const one = await counting(client);
+  const issued = await one.assignment();
+  const wrong = { states: [9, 9], actions: [0, 0], rewards: [0, 0] };
+  await assert.rejects(one.makeReport(issued, wrong), InputError);
+  assert.deepEqual([one.draws, await one.ledger.spent()], [0, "0"]);
+});
+
+test("two calls at once make one report", async () => {
+  const one = await counting(client);
+  const issued = await one.assignment();
+  const [first, second] = await Promise.all([0, 1].map(() => one.makeReport(issued, NOTHING)));
+  assert.deepEqual(first, second);
+  assert.equal(one.draws, 1);
+});
+
+test("behind a relay a mechanism must say how long its reports are", async () => {
+  class Silent {
+    readQuestions() {
+      return [];
+    }
+  }
+  defineMechanism("mine:Silent", Silent);
+  const own = { ...document, mechanism: "mine:Silent", randomizer: {} };
+  await assert.rejects(readDeployment(own), { field: "shuffle" });
+  const { shuffle, ...alone } = own;
+  assert.ok(shuffle);
+  assert.equal((await readDeployment(alone)).digest, await digestOf(alone));
+});
+
+test("assignments are drawn by their shares", async () => {
+  // 4,000 draws: 8 deviations of the binomial law are 0.055; type-I error below 10⁻¹⁴. The mutant
+  // that draws evenly is 0.25 away.
+  const source = new SeededSourceForTests(3);
+  let second = 0;
+  for (let i = 0; i < 4000; i += 1) second += (await drawAssignment(plan, deployment, source)).assignment;
+  assert.ok(Math.abs(second / 4000 - 0.75) < 0.055);
+});
