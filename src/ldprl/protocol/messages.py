@@ -52,11 +52,13 @@ class Issued:
 
     def _tables(self) -> dict[str, Any]:
         law = self.assignment.law
-        if law is not None and self.table is None:
+        if law is None:
+            return {"policy": self.assignment.policy.tolist()}
+        if self.table is None:
             return {"law": law.document()}
-        rows = self.assignment.drawn(self.table).policy.tolist()
-        # A table that is the same at every step is one row.
-        return {"policy": rows[:1] if law is not None and law.stationary else rows}
+        rows = law.tables([self.table])[0]
+        # A table that is the same at every step is one row; lists of all would take longer.
+        return {"policy": (rows[:1] if law.stationary else rows).tolist()}
 
     @classmethod
     def from_document(cls, document: object, deployment: Deployment) -> Issued:

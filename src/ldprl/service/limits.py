@@ -54,6 +54,12 @@ def address_key(address: str) -> str:
     return str(full.ipv4_mapped or IPv6Address(int(full) >> 64 << 64))
 
 
+def address_of(scope: Scope) -> str:
+    """Return what counts as the address of a request; empty where there is none."""
+    client = scope.get("client")
+    return "" if client is None else address_key(client[0])
+
+
 class Slots:
     """Places for requests that are worked on; entered once for each."""
 

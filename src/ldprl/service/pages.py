@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
+from typing import NamedTuple
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
-from ldprl.service.responses import HEADERS, PAGE_POLICY, problem
+from ldprl.service.responses import JSON, PAGE_POLICY, problem, tagged
 from ldprl.service.settings import DEMO, HERE
 
 _STATIC = HERE / "static"
+_KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": JSON,
+    ".svg": "image/svg+xml",
+}
 # A checkout has the browser client where it is developed, a package has it in static.
 _CLIENT = HERE.parents[2] / "clients" / "js"
 
@@ -37,15 +46,25 @@ def _files() -> dict[str, Path]:
 
 
 def routes() -> list[Route]:
-    """Return the pages' routes."""
-    files = _files()
+    """Return the pages' routes; every file is read once."""
+    read = {path: _Page.of(file) for path, file in _files().items()}
 
     async def page(request: Request) -> Response:
-        path = files.get(request.url.path)
-        if path is None or not path.is_file():
+        found = read.get(request.url.path)
+        if found is None:
             return problem(404, "not-found", "no such page")
-        headers = HEADERS | {"content-security-policy": PAGE_POLICY, "cache-control": "no-cache"}
-        kind = "text/javascript" if path.suffix in (".js", ".mjs") else None
-        return FileResponse(path, headers=headers, media_type=kind)
+        return tagged(request, found.content, found.tag, found.kind, PAGE_POLICY)
 
     return [Route(path, page) for path in ("/", "/demo", "/static/{name:path}")]
+
+
+class _Page(NamedTuple):
+    content: bytes
+    tag: str
+    kind: str
+
+    @classmethod
+    def of(cls, file: Path) -> _Page:
+        content = file.read_bytes()
+        kind = _KINDS.get(file.suffix, "application/octet-stream")
+        return cls(content, hashlib.sha256(content).hexdigest()[:32], kind)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import bisect
 import hmac
 import itertools
-import json
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan, check_plan
@@ -69,24 +69,25 @@ class Edition:
         ready = self.ready[index]
         if table is None:
             return ready
-        as_table = self._written(index, table)
+        as_table = _written(self.deployment, self.version, index, self.plan[index], table)
         # The law with the table's number: one field more than what is ready.
-        as_law = ready[:-1] + b', "table": %d}' % table
+        as_law = ready[:-1] + b',"table":%d}' % table
         return min(as_law, as_table, key=len) if ready else as_table
 
     def public(self, index: int) -> bytes:
-        """Return an assignment as anybody may see it: the law, and nobody's table."""
-        return self.ready[index] or self._written(index, None)
+        """Write an assignment as anybody may see it: the law, and nobody's table."""
+        return self.ready[index] or _written(self.deployment, self.version, index, self.plan[index])
 
-    def _written(self, index: int, table: int | None) -> bytes:
-        issued = Issued(self.deployment.digest, self.version, index, self.plan[index], table)
-        return json.dumps(issued.document(self.deployment.built)).encode()
+    def drawn_cells(self, index: int) -> int:
+        """Return how many actions are drawn to respond to one user, 0 where none are."""
+        law = self.plan[index].law
+        return 0 if law is None else law.weights[:, :, 0].size
 
 
 def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
     """Make a stored plan ready to be served."""
     plan = plan_from(stored.assignments, deployment.shape)
-    digest, built = deployment.digest, deployment.built
+    built = deployment.built
 
     def ready(index: int, one: Assignment) -> bytes:
         law, shape = one.law, deployment.shape
@@ -95,10 +96,10 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
             1 if law.stationary else shape.horizon
         ):
             return b""
-        return json.dumps(Issued(digest, stored.version, index, one).document(built)).encode()
+        return _written(deployment, stored.version, index, one)
 
     whole = {
-        "deployment": digest,
+        "deployment": deployment.digest,
         "version": stored.version,
         "users": stored.users,
         **(
@@ -122,9 +123,16 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
         bounds=tuple(int(share * 2**64) for share in cumulated),
         tables=tuple(0 if one.law is None else one.law.count for one in plan),
         ready=tuple(ready(i, one) for i, one in enumerate(plan)),
-        whole=json.dumps(whole).encode(),
+        whole=msgspec.json.encode(whole),
         deployment=deployment,
     )
+
+
+def _written(
+    deployment: Deployment, version: int, index: int, one: Assignment, table: int | None = None
+) -> bytes:
+    issued = Issued(deployment.digest, version, index, one, table)
+    return msgspec.json.encode(issued.document(deployment.built))
 
 
 def report_bytes(stored: StoredPlan, plan: Plan, deployment: Deployment) -> int:
@@ -152,7 +160,7 @@ def alphabets(plan: Plan, deployment: Deployment) -> tuple[Alphabet, ...]:
 
 def plan_text(plan: Plan) -> str:
     """Write a plan as JSON; a float's text reads back as the same float."""
-    return json.dumps(
+    return msgspec.json.encode(
         [
             {"share": one.share}
             | _tables(plan, i)
@@ -162,7 +170,7 @@ def plan_text(plan: Plan) -> str:
             }
             for i, one in enumerate(plan)
         ]
-    )
+    ).decode()
 
 
 def _tables(plan: Plan, index: int) -> dict[str, Any]:
@@ -176,7 +184,7 @@ def _tables(plan: Plan, index: int) -> dict[str, Any]:
 
 def plan_from(text: str, shape: Shape) -> Plan:
     """Read what :func:`plan_text` wrote, and check it."""
-    parts = json.loads(text)
+    parts = msgspec.json.decode(text)
     laws: dict[int, TableLaw] = {}
     for i, part in enumerate(parts):
         if "law" in part:
@@ -184,6 +192,18 @@ def plan_from(text: str, shape: Shape) -> Plan:
             laws[i] = laws[law] if type(law) is int else TableLaw.from_document(law, shape)
     plan = tuple(_assignment(part, shape, laws.get(i)) for i, part in enumerate(parts))
     return check_plan(plan, shape)
+
+
+def public_assignment(stored: StoredPlan, index: int, deployment: Deployment) -> bytes:
+    """Write one assignment of a stored plan as anybody may see it; nothing else of it is read."""
+    parts = msgspec.json.decode(stored.assignments, type=list[msgspec.Raw])
+    part = msgspec.json.decode(parts[index])
+    law = part.get("law")
+    if type(law) is int:
+        law = msgspec.json.decode(parts[law])["law"]
+    drawn_from = None if law is None else TableLaw.from_document(law, deployment.shape)
+    one = _assignment(part, deployment.shape, drawn_from)
+    return _written(deployment, stored.version, index, one)
 
 
 def _assignment(part: dict[str, Any], shape: Shape, law: TableLaw | None) -> Assignment:

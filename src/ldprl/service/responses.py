@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from starlette.requests import Request
 from starlette.responses import Response
 
 from ldprl.service.causes import DelayedError
@@ -39,6 +40,18 @@ def json_response(
         "cache-control": cache or "no-store",
     }
     return Response(body, status, given | (headers or {}), JSON)
+
+
+def tagged(request: Request, document: bytes, tag: str, kind: str, policy: str) -> Response:
+    """Return a document with an ETag, or 304 where the client holds the same."""
+    headers = HEADERS | {
+        "content-security-policy": policy,
+        "cache-control": "no-cache",
+        "etag": f'"{tag}"',
+    }
+    if headers["etag"] in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(document, 200, headers, kind)
 
 
 def problem(

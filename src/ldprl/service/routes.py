@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections import OrderedDict
-from typing import Any
+import functools
+from typing import Any, NamedTuple
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from ldprl.protocol.messages import REPORT_ID
+from ldprl.service.documents import Documents
 from ldprl.service.gauges import gauges
 from ldprl.service.history import History
+from ldprl.service.limits import address_of
 from ldprl.service.openapi import document
-from ldprl.service.plans import Edition, edition
-from ldprl.service.responses import HEADERS, json_response, problem
+from ldprl.service.plans import public_assignment
+from ldprl.service.responses import API_POLICY, HEADERS, JSON, json_response, problem, tagged
 from ldprl.service.service import Service
 from ldprl.service.shared import Shared
 from ldprl.service.view_data import certificate, dashboard, status
@@ -28,22 +29,41 @@ _DASHBOARD_SECONDS = 2.0
 """How old the dashboard's numbers may be; the page asks as often."""
 _LEARNING_SECONDS = 60.0
 """How old the learning figures in /metrics may be: they cost as much as the dashboard."""
-_KEPT_EDITIONS = 8
-"""How many expired versions stay in memory: each costs its plan in JSON, several times over."""
+_CELLS_AT_ONCE = 500
+"""Actions that are drawn for a user on the event loop, in a quarter of a millisecond."""
+
+
+class _Written(NamedTuple):
+    """Something with its JSON, both made in a thread."""
+
+    content: Any
+    body: bytes
 
 
 class Routes:
-    """Handlers that read from the service."""
+    """Handlers that read from the service.
+
+    Nothing that grows with the problem is done on the event loop: what is the same for all is kept
+    as bytes, and the rest is done in turns.
+    """
 
     def __init__(self, service: Service) -> None:
         self._service = service
         self._digest = service.deployment.digest
-        self._status = Shared(lambda: status(service), seconds=0.0)
-        self._replaced: OrderedDict[int, Edition] = OrderedDict()
-        self._building = threading.Lock()
-        self._certificate = Shared(lambda: certificate(service), seconds=_DASHBOARD_SECONDS)
+        self._deployment = msgspec.json.encode(
+            {"digest": self._digest, "deployment": service.deployment.document}
+        )
+        self._openapi = msgspec.json.encode(document())
+        self._turns = service.turns
+        self._documents = Documents(service.turns)
         history = History(service)
-        self._dashboard = Shared(lambda: dashboard(service, history), seconds=_DASHBOARD_SECONDS)
+        self._status = Shared(lambda: _written(status(service)), seconds=0.0)
+        self._certificate = Shared(
+            lambda: _written(certificate(service)), seconds=_DASHBOARD_SECONDS
+        )
+        self._dashboard = Shared(
+            lambda: _written(dashboard(service, history)), seconds=_DASHBOARD_SECONDS
+        )
 
     def routes(self) -> list[Route]:
         """Return the route of each handler."""
@@ -61,83 +81,82 @@ class Routes:
 
     async def deployment(self, request: Request) -> Response:
         """Return the frozen parameters and their digest."""
-        content = {"digest": self._digest, "deployment": self._service.deployment.document}
-        return _tagged(request, content, self._digest)
+        return tagged(request, self._deployment, self._digest, JSON, API_POLICY)
 
     async def policy(self, request: Request) -> Response:
         """Return the assignment of a report id, or the whole plan."""
         current = self._service.view.current
         report_id = request.query_params.get("id")
         if report_id is None:
-            return _tagged(request, current.whole, f"{self._digest}-{current.version}")
+            tag = f"{self._digest}-{current.version}"
+            return tagged(request, current.whole, tag, JSON, API_POLICY)
         if not REPORT_ID.fullmatch(report_id):
             return problem(400, "malformed", "id: expected 32 hexadecimal digits in lower case")
         if self._service.crowds is not None:
             return problem(422, "relay-only", "an id here and in a report would show who sent it")
-        return json_response(
-            current.response(*current.drawn(report_id, self._service.database.secret))
-        )
+        drawn = current.drawn(report_id, self._service.database.secret)
+        if current.drawn_cells(drawn[0]) <= _CELLS_AT_ONCE:
+            return json_response(current.response(*drawn))
+        draw = functools.partial(current.response, *drawn)
+        return json_response(await self._turns.run(address_of(request.scope), draw))
 
     async def assignment(self, request: Request) -> Response:
         """Return one assignment of one version, which never changes."""
         version = _number(request.path_params["version"])
         index = _number(request.path_params["assignment"])
         view = self._service.view
-        found = view.open.get(version)
-        if found is None and 0 < version < view.first_open:
-            found = await asyncio.to_thread(self._expired, version)
-        if found is None or not 0 <= index < len(found.ready):
+        if index < 0 or not (version in view.open or 0 < version < view.first_open):
             return problem(404, "not-found", "no such assignment")
-        return json_response(found.public(index), cache=_FOR_EVER)
+        write = functools.partial(self._public, version, index)
+        try:
+            found = await self._documents.get((version, index), address_of(request.scope), write)
+        except IndexError:
+            return problem(404, "not-found", "no such assignment")
+        return json_response(found, cache=_FOR_EVER)
 
-    def _expired(self, version: int) -> Edition:
-        """Return a version that is no longer open; built in a thread, one at a time."""
-        with self._building:
-            if version not in self._replaced:
-                stored = self._service.database.plans(version - 1, 1)[0]
-                self._replaced[version] = edition(stored, self._service.deployment)
-                if len(self._replaced) > _KEPT_EDITIONS:
-                    self._replaced.popitem(last=False)
-            return self._replaced[version]
+    def _public(self, version: int, index: int) -> bytes:
+        """Write an assignment of a version that is open, or was."""
+        found = self._service.view.open.get(version)
+        if found is not None:
+            return found.public(index)
+        (stored,) = self._service.database.plans(version - 1, 1)
+        return public_assignment(stored, index, self._service.deployment)
 
     async def status(self, request: Request) -> Response:
         """Return the service's progress."""
-        return json_response(await self._status.get())
+        return json_response((await self._status.get()).body)
 
     async def dashboard(self, request: Request) -> Response:
         """Return the numbers of the dashboard, a moment old at most."""
-        return json_response(await self._dashboard.get())
+        return json_response((await self._dashboard.get()).body)
 
     async def certificate(self, request: Request) -> Response:
         """Return what users' answers certify, a moment old at most."""
         known = await self._certificate.get()
-        if known is None:
+        if known.content is None:
             return problem(404, "not-found", "this deployment has no [certificate]")
-        return json_response(known)
+        return json_response(known.body)
 
     async def health(self, request: Request) -> Response:
         """Say whether this server can do its work."""
-        if self._service.board.healthy:
-            return json_response({"status": "ok"})
+        board = self._service.board
+        if board.healthy:
+            return json_response({"status": "plan-overdue" if board.overdue else "ok"})
         return problem(503, "database-down", "the database does not respond", {"retry-after": "2"})
 
     async def metrics(self, request: Request) -> Response:
         """Return counters as Prometheus reads them."""
         known = self._dashboard.latest(_LEARNING_SECONDS)
-        text = self._service.metrics.text(gauges(self._service, known))
+        text = self._service.metrics.text(gauges(self._service, known and known.content))
         return Response(text, 200, HEADERS, "text/plain; version=0.0.4")
 
     async def openapi(self, request: Request) -> Response:
         """Return this document: what there is to call."""
-        return json_response(document(), cache="public, max-age=3600")
+        return json_response(self._openapi, cache="public, max-age=3600")
 
 
-def _tagged(request: Request, content: Any, tag: str) -> Response:
-    """Respond with an ETag, and with 304 where the client holds the same."""
-    headers = {"etag": f'"{tag}"'}
-    if headers["etag"] in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=HEADERS | headers)
-    return json_response(content, headers=headers, cache="public, no-cache")
+def _written(content: Any) -> _Written:
+    return _Written(content, msgspec.json.encode(content))
 
 
 def _number(text: str) -> int:

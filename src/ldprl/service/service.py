@@ -16,9 +16,10 @@ from ldprl.service.intake import Intake
 from ldprl.service.integrity import check_integrity
 from ldprl.service.limits import Gate
 from ldprl.service.metrics import Metrics
-from ldprl.service.planner import Planner
+from ldprl.service.planner import Heartbeat, Planner
 from ldprl.service.settings import ServiceSettings
 from ldprl.service.statistics import Decoder
+from ldprl.service.turns import Turns
 
 _FIRST_PLAN_SECONDS = 60.0
 """How long to wait for another server to make version 1."""
@@ -32,7 +33,10 @@ class Service:
         self.deployment = settings.deployment
         self.metrics = Metrics()
         self.gate = Gate(settings.limits)
-        self.database = open_database(settings.database_url, self.deployment)
+        self.turns = Turns()
+        self.database = open_database(
+            settings.database_url, self.deployment, settings.lease_seconds
+        )
         self.board = Board(self.database, self.deployment, clock)
         self.decoder = Decoder(self.database, self.deployment, settings.forget_before)
         self.planner = Planner(
@@ -81,8 +85,10 @@ class Service:
     def stop(self) -> None:
         """Commit the waiting reports and respond, then close the database."""
         self.planner.stop()
+        self.heartbeat.stop()
         self.board.stop()
         self.committer.close()
+        self.turns.close()
         self.database.close()
 
     @property
