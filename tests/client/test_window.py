@@ -29,7 +29,7 @@ class Clock:
     started: float = 0.0
 
     def __call__(self) -> Moment:
-        wall = (20_000 + self.day + self.wrong) * DAY
+        wall = (21_000 + self.day + self.wrong) * DAY
         return Moment(wall, (self.day - self.started) * DAY, f"start {self.started}")
 
     def restart(self) -> None:
@@ -141,8 +141,70 @@ def test_a_clock_put_right_again_counts_what_was_free(ledger: Ledger, clock: Clo
     assert ledger.left("6", ONE).reports == 0
 
 
+@pytest.mark.parametrize("date", [0, 18_000, 20_453])
+def test_a_clock_that_began_at_1970_sets_nothing_free(
+    ledger: Ledger, clock: Clock, date: float
+) -> None:
+    """A device without a battery for its clock: the network puts it right after the next start.
+
+    18,000 days is 2019, 20,453 the last day of 2025.
+    """
+    clock.wrong = date - 21_000
+    full(ledger)
+    clock.day, clock.wrong = 1, 0
+    clock.restart()
+    for clock.day in (1, 400, 40_000):
+        left = ledger.left("5", ONE)
+        assert (left.reports, left.counted.reports, left.days) == (0, 4, None)
+        with pytest.raises(InputError, match="in any 365 days"):
+            send(ledger, "5")
+
+
+def test_a_line_with_a_time_that_can_be_bounds_the_age_of_those_before(
+    ledger: Ledger, clock: Clock
+) -> None:
+    """What happened before the line is at least as old as it."""
+    clock.wrong = -21_000
+    for name in "012":
+        send(ledger, name)
+    clock.day, clock.wrong = 1, 0
+    clock.restart()
+    send(ledger, "3")
+    clock.day = 365.9
+    clock.restart()
+    assert ledger.left("4", ONE).counted.reports == 4
+    clock.day = 366.1
+    assert ledger.left("4", ONE).counted.reports == 0
+
+
+def test_a_line_without_a_time_that_can_be_is_left_out(ledger: Ledger, clock: Clock) -> None:
+    """It ages nothing, and keeps nothing from ageing."""
+    for name in "012":
+        send(ledger, name)
+    clock.day, clock.wrong = 1, -21_000
+    clock.restart()
+    send(ledger, "3")
+    clock.day, clock.wrong = 364, 0
+    clock.restart()
+    assert ledger.left("4", ONE).counted.reports == 4
+    clock.day = 366
+    assert ledger.left("4", ONE).counted.reports == 1
+
+
+def test_a_clock_put_right_while_the_machine_runs_is_known(ledger: Ledger, clock: Clock) -> None:
+    """The clock that runs on says how long ago it was."""
+    clock.wrong = -21_000
+    for name in "012":
+        send(ledger, name)
+    clock.day, clock.wrong = 100, 0
+    send(ledger, "3")
+    clock.day = 366
+    clock.restart()
+    assert ledger.left("4", ONE).counted.reports == 1
+
+
 def test_without_a_clock_that_runs_on_the_wall_is_all_there_is() -> None:
-    before, after = Moment(0, 0, ""), Moment(50, 0, "")
+    before, after = Moment(2e9, 0, ""), Moment(2e9 + 50, 0, "")
     assert age(0, [before], after) == 50
     assert age(0, [after], before) == 0
 

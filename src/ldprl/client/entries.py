@@ -83,10 +83,12 @@ class Entries:
         return [one for one in self.all() if self.days_left(one, budget, now) > 0]
 
     def days_left(self, entry: Entry, budget: RollingBudget, now: Moment) -> float:
-        """Return for how many days a report still counts; infinite until it has a verdict."""
-        if entry.settled is None:
-            return float("inf")
-        return budget.days - age(entry.settled, self.moments, now) / DAY
+        """Return for how many days a report still counts.
+
+        Infinite until it has a verdict, or where it cannot be known how long ago that was.
+        """
+        ago = None if entry.settled is None else age(entry.settled, self.moments, now)
+        return float("inf") if ago is None else budget.days - ago / DAY
 
     def _add(self, line: bytes) -> None:
         try:

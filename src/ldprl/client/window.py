@@ -9,9 +9,14 @@ counted when R was admitted. Hence what goes out within T stays within the budge
 Clocks are set wrong, and set again. How long ago something happened is the least of what the two
 clocks allow: the wall clock's difference, and the time that has surely passed between the ledger's
 lines, for which the clock that runs since the machine was started is asked where both lines are of
-one start. So a clock that is put forward while the machine runs sets nothing free; one that is put
-forward while it is off does, until it is put right again; and one that is put back sets nothing
+one start. So a clock that is put forward while the machine runs sets nothing free; one that is
+put forward while it is off does, until it is put right again; and one that is put back sets nothing
 free either.
+
+A device that has lost its clock begins at 1970, or another date before there was this client. Such
+moments are left out, except that of the report itself: it counts until ``days`` after the ledger's
+next line with a date that can be, or for ever where no line of the same start, and none after it,
+says how long ago it was.
 """
 
 from __future__ import annotations
@@ -27,6 +32,8 @@ from ldprl.accounting.composition import Budget
 from ldprl.errors import positive, real
 
 DAY = 86400.0
+_EARLIEST = 1_767_225_600.0
+"""2026 began: before that there was no client like this one, so that a clock said it wrongly."""
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -79,6 +86,15 @@ class Moment:
             running, start = 0.0, ""
         return cls(time.time(), running, start)
 
+    @property
+    def possible(self) -> bool:
+        """Whether it is dated after there was this client."""
+        return self.wall >= _EARLIEST
+
+    def precedes(self, other: Moment) -> bool:
+        """Whether one start of the machine has both, so that its running clock counts."""
+        return bool(self.start) and self.start == other.start
+
     def document(self) -> list[Any]:
         """Return it as the ledger writes it."""
         return [round(self.wall, 3), round(self.running, 3), self.start]
@@ -92,19 +108,22 @@ class Moment:
         return cls(real("wall", wall, "a number"), real("running", running, "a number"), str(start))
 
 
-def age(line: int, moments: Sequence[Moment], now: Moment) -> float:
+def age(line: int, moments: Sequence[Moment], now: Moment) -> float | None:
     """Return how many seconds ago, at the least, line number ``line`` of the ledger was written.
 
-    ``moments`` are those of all lines, in their order.
+    ``moments`` are those of all lines, in their order. None where nothing is known of it.
     """
-    later = [*moments[line:], now]
-    passed = sum(_passed(before, after) for before, after in itertools.pairwise(later))
-    return max(0.0, min(now.wall - moments[line].wall, passed))
+    written, *after = moments[line:]
+    known = [written, *(moment for moment in after if moment.possible)]
+    if not known[-1].possible and not known[-1].precedes(now):
+        return None
+    passed = sum(_passed(one, other) for one, other in itertools.pairwise([*known, now]))
+    return max(0.0, min(now.wall - written.wall, passed))
 
 
 def _passed(before: Moment, after: Moment) -> float:
-    """Return a lower bound on the seconds between two successive moments."""
+    """Return a lower bound on the seconds between two moments."""
     by_wall = max(0.0, after.wall - before.wall)
-    if not before.start or before.start != after.start:
-        return by_wall
-    return min(by_wall, max(0.0, after.running - before.running))
+    if before.precedes(after):
+        return min(by_wall, max(0.0, after.running - before.running))
+    return by_wall if before.possible else 0.0
