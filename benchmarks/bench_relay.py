@@ -18,6 +18,7 @@ from ldprl.mechanisms.sampling import SystemSource
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import report_bytes_of
 from ldprl.protocol.plan import draw
+from ldprl.protocol.public_plan import plan_bytes, plan_digest
 from ldprl.protocol.sealing import new_private_key, opener, seal
 from ldprl.relay.upstream import Upstream
 from ldprl.service.tokens import token_hash
@@ -122,7 +123,7 @@ def handed_over(folder: Path, private: str) -> tuple[float, float]:
         ]
         each = (time.perf_counter() - started) / CROWD
         started = time.perf_counter()
-        said = upstream.hand_over(1, sealed)
+        said = upstream.hand_over(1, plan_digest(plan_bytes(plan)), 1, sealed)
         took = time.perf_counter() - started
         assert said["counted"] == CROWD
     return took, each

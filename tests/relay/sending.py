@@ -12,6 +12,7 @@ from ldprl.mechanisms.sampling import SystemSource
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import report_bytes_of
 from ldprl.protocol.plan import draw
+from ldprl.protocol.public_plan import plan_bytes, plan_digest
 from ldprl.protocol.sealing import seal
 from tests.relay.running import TOKEN
 from tests.service.server import Answer, Client, alphabet_of, some_values
@@ -36,10 +37,11 @@ def make(
     return seal(text, size, key, digest, version)
 
 
-def batch(sealed: Sequence[bytes], version: int = 1, **head: Any) -> bytes:
-    """Return the body of a hand-over."""
-    header = {"version": version, "count": len(sealed), "size": len(sealed[0])} | head
-    return json.dumps(header).encode() + b"\n" + b"".join(sealed)
+def batch(sealed: Sequence[bytes], plan: dict[str, Any], **head: Any) -> bytes:
+    """Return the body of a hand-over of reports under ``plan``."""
+    header = {"version": plan["version"], "count": len(sealed), "size": len(sealed[0])}
+    header |= {"plan": plan_digest(plan_bytes(plan)), "number": 1}
+    return json.dumps(header | head).encode() + b"\n" + b"".join(sealed)
 
 
 def hand_over(service: Client, body: bytes, token: str = TOKEN) -> Answer:

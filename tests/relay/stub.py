@@ -44,6 +44,15 @@ class Stub:
         self.plan = plan(found)
         self.seen: list[tuple[str, str, dict[str, str], bytes]] = []
         self.fail = False
+        self.number = 0
+        """Of the last hand-over that was taken."""
+        self.cause = ""
+        """Why batches are refused, if they are."""
+        self.said: object = None
+        """What is responded to a batch, if not that all were counted."""
+        self.lose = False
+        """Whether batches are taken and the response is lost."""
+        self.asked_above: list[int] = []
         stub = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -51,6 +60,8 @@ class Stub:
                 stub.seen.append(("GET", self.path, dict(self.headers.items()), b""))
                 if self.path == "/v1/deployment":
                     self._answer({"deployment": found.document})
+                elif self.path == "/v1/crowds":
+                    self._answer({"version": stub.plan["version"], "number": stub.number})
                 else:
                     self._answer(stub.plan)
 
@@ -59,8 +70,16 @@ class Stub:
                 stub.seen.append(("POST", self.path, dict(self.headers.items()), body))
                 if stub.fail:
                     self._answer({"cause": "internal"}, 500)
+                elif self.path == "/v1/crowds/next":
+                    stub.asked_above.append(json.loads(body)["above"])
+                    self._answer({"version": stub.plan["version"], "number": stub.number})
+                elif stub.cause:
+                    self._answer({"cause": stub.cause}, 422)
                 else:
-                    self._answer({"counted": 1, "duplicate": 0, "refused": {}})
+                    head = json.loads(body.partition(b"\n")[0])
+                    stub.number = head["number"]
+                    right = {"counted": head["count"], "duplicate": 0, "refused": {}}
+                    self._answer(right if stub.said is None else stub.said, 500 * stub.lose or 200)
 
             def _answer(self, content: object, status: int = 200) -> None:
                 body = json.dumps(content).encode()
@@ -73,14 +92,15 @@ class Stub:
                 pass
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        # Looks for the order to stop this often, in seconds.
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def handed_over(self) -> list[tuple[dict[str, Any], list[bytes]]]:
         """Return the batches that came: the line at the head, and the sealed reports."""
         result = []
-        for method, _, _, body in list(self.seen):
-            if method == "POST":
+        for method, path, _, body in list(self.seen):
+            if method == "POST" and path == "/v1/crowds":
                 head, _, rest = body.partition(b"\n")
                 header = json.loads(head)
                 size = header["size"]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from ldprl.client import Client
 from ldprl.client.forgetful import ForgetfulLedgerForTests
-from ldprl.errors import InputError
+from ldprl.protocol.public_plan import plan_bytes, plan_digest
 from ldprl.protocol.sealing import opener
 from ldprl.relay.courier import Courier, read_plan
 from ldprl.relay.store import Held, RelayStore
@@ -37,6 +39,8 @@ courier.Courier.stop = stop
 def stub() -> Iterator[Stub]:
     found = Stub(deployment(3)[0])
     yield found
+    while Bench.opened:
+        Bench.opened[-1].close()
     found.close()
 
 
@@ -52,7 +56,9 @@ class Clock:
 
 
 class Bench:
-    """A courier without a thread, on a file in ``folder``."""
+    """A courier without a thread, on a file in ``folder``; closed after the test at the latest."""
+
+    opened: ClassVar[list[Bench]] = []
 
     def __init__(self, folder: Path, stub: Stub, linger: float = 0.0) -> None:
         self.clock = Clock()
@@ -60,6 +66,13 @@ class Bench:
         upstream = Upstream(stub.url, "token")
         self.courier = Courier(self.store, upstream, stub.deployment, linger, self.clock)
         self.size = read_plan(stub.plan, stub.deployment.digest).size
+        self.opened.append(self)
+
+    def close(self) -> None:
+        """End as a process does: nothing is handed over, and the file is free."""
+        if self in self.opened:
+            self.opened.remove(self)
+            self.store.close()
 
 
 def test_nothing_before_the_crowd_and_everything_after(tmp_path: Path, stub: Stub) -> None:
@@ -72,7 +85,9 @@ def test_nothing_before_the_crowd_and_everything_after(tmp_path: Path, stub: Stu
     bench.store.commit(reports[1:], {})
     bench.courier.step()
     ((head, batch),) = stub.handed_over()
-    assert head == {"version": 1, "count": 5, "size": bench.size}
+    said = plan_digest(plan_bytes(stub.plan))
+    right = {"version": 1, "count": 5, "size": bench.size, "plan": said, "number": 1}
+    assert head == right
     assert sorted(batch) == sorted(report.sealed for report in reports)
     # Handed over once; a replay of what is gone is known, and makes no new crowd.
     assert bench.store.commit(reports, {}) == ["duplicate"] * 5
@@ -90,7 +105,7 @@ def test_a_frozen_batch_never_changes(tmp_path: Path, stub: Stub) -> None:
         with pytest.raises(UpstreamError):
             bench.courier.step()
         bench.store.commit(sealed(1, bench.size), {})
-    bench.store.close()
+    bench.close()
     again = Bench(tmp_path, stub)
     stub.fail = False
     again.courier.step()
@@ -115,7 +130,7 @@ def test_stragglers_wait_for_a_crowd_of_their_own_and_are_destroyed_unread(
     bench.clock.now += 3600 * stub.deployment.report_window_hours - 1
     bench.courier.step()
     assert set(bench.courier.open) == {1, 2}
-    bench.clock.now += 2
+    bench.clock.now += 61
     bench.courier.step()
     assert set(bench.courier.open) == {2}
     assert bench.store.outcomes()["destroyed"] == 2
@@ -139,12 +154,204 @@ def test_lingering_lets_those_finish_who_have_the_plan(tmp_path: Path, stub: Stu
     assert not bench.courier.between_versions
 
 
-def test_another_plan_under_the_same_version_is_refused(tmp_path: Path, stub: Stub) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_another_plan_under_a_version_that_was_seen_is_never_given_out(
+    tmp_path: Path, stub: Stub, version: int
+) -> None:
+    """Nor the same plan again: the service goes on with a version that nobody has used."""
+    first = stub.plan
     bench = Bench(tmp_path, stub)
     bench.courier.step()
-    stub.plan = stub.plan | {"users": 7}
-    with pytest.raises(InputError, match="handed out before"):
+    stub.plan = plan(stub.deployment, version=2)
+    bench.courier.step()
+    before = bench.store.plans()
+    stub.plan = {1: first, 2: stub.plan | {"users": 7}}[version]
+    with pytest.raises(UpstreamError, match="above version 2"):
         bench.courier.step()
+    assert bench.courier.between_versions
+    assert [one.body for one in bench.store.plans()] == [one.body for one in before]
+    assert stub.asked_above == [2]
+    stub.plan = plan(stub.deployment, version=3)
+    bench.courier.step()
+    assert not bench.courier.between_versions
+
+
+def test_a_version_that_has_ended_is_never_opened_again(tmp_path: Path, stub: Stub) -> None:
+    """Its hashes are forgotten, so a report that comes again would be in a second crowd."""
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    victim = sealed(3, bench.size)
+    bench.store.commit(victim, {})
+    bench.courier.step()
+    stub.plan, other = plan(stub.deployment, version=2), stub.plan | {"users": 7}
+    bench.courier.step()
+    bench.clock.now += 3600 * stub.deployment.report_window_hours + 61
+    bench.courier.step()
+    assert set(bench.courier.open) == {2}
+    stub.plan = other
+    for _ in range(2):
+        with pytest.raises(UpstreamError, match="above version 2"):
+            bench.courier.step()
+        assert set(bench.courier.open) == {2}
+        assert bench.store.commit(victim, {}) == ["expired-version"] * 3
+        bench.close()
+        bench = Bench(tmp_path, stub)
+    assert len(stub.handed_over()) == 1
+
+
+@pytest.mark.parametrize("cause", ["unknown-version", "expired-version"])
+def test_a_batch_whose_plan_the_service_lost_is_kept_until_its_window_ends(
+    tmp_path: Path, stub: Stub, cause: str
+) -> None:
+    """A service that was restored from a copy may be restored again from a newer one."""
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    lost = sealed(3, bench.size)
+    bench.store.commit(lost, {})
+    stub.cause = cause
+    for seconds in (0, 299, 2):
+        bench.clock.now += seconds
+        with pytest.raises(UpstreamError, match="does not know the plan"):
+            bench.courier.step()
+    # Not sent again with every step.
+    assert len(stub.handed_over()) == 2
+    stub.plan = plan(stub.deployment, version=2)
+    with pytest.raises(UpstreamError, match="does not know the plan"):
+        bench.courier.step()
+    (batch,) = bench.store.unsent()
+    assert sorted(bench.store.sealed(batch)) == sorted(one.sealed for one in lost)
+    # Others are handed over meanwhile.
+    assert not bench.courier.between_versions
+    bench.clock.now += 3600 * stub.deployment.report_window_hours + 61
+    bench.courier.step()
+    assert bench.store.unsent() == []
+    assert bench.store.outcomes()[f"service-refused-{cause}"] == 3
+    assert "handed-over" not in bench.store.outcomes()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"counted": 2, "duplicate": 0, "refused": {}},
+        {"counted": 3},
+        {"counted": 4, "duplicate": -1, "refused": {}},
+        {"counted": 3, "duplicate": 0, "refused": {"paused": 3}},
+        {"counted": 3.0, "duplicate": 0, "refused": {}},
+        {},
+    ],
+)
+def test_nothing_is_deleted_for_a_response_that_does_not_speak_of_every_report(
+    tmp_path: Path, stub: Stub, said: dict[str, object]
+) -> None:
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    bench.store.commit(sealed(3, bench.size), {})
+    stub.said = said
+    with pytest.raises(UpstreamError, match="add up"):
+        bench.courier.step()
+    assert [len(bench.store.sealed(batch)) for batch in bench.store.unsent()] == [3]
+    stub.said = None
+    bench.courier.step()
+    assert bench.store.unsent() == []
+
+
+def test_a_window_is_time_that_a_relay_runs(tmp_path: Path, stub: Stub) -> None:
+    """Across restarts, of which it knows no duration that it could rely on."""
+    window = 3600 * stub.deployment.report_window_hours
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    bench.store.commit(sealed(2, bench.size), {})
+    stub.plan = plan(stub.deployment, version=2)
+    bench.courier.step()
+    bench.clock.now += window - 100
+    bench.courier.step()
+    bench.close()
+    again = Bench(tmp_path, stub)
+    again.courier.step()
+    assert again.store.waiting(1) == 2
+    again.clock.now += 101
+    again.courier.step()
+    assert again.store.outcomes()["destroyed"] == 2
+
+
+@pytest.mark.parametrize("lost_response", [False, True])
+def test_a_database_put_back_from_a_copy_hands_nobody_over_alone(
+    tmp_path: Path, stub: Stub, *, lost_response: bool
+) -> None:
+    """Two wait in the copy; with a third they were a crowd, and the service has them."""
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    old = sealed(2, bench.size)
+    bench.store.commit(old, {})
+    bench.close()
+    file = tmp_path / "relay.sqlite"
+    copy = file.read_bytes()
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    bench.store.commit(sealed(1, bench.size), {})
+    stub.lose = lost_response
+    with pytest.raises(UpstreamError) if lost_response else contextlib.nullcontext():
+        bench.courier.step()
+    stub.lose = False
+    bench.close()
+    file.write_bytes(copy)
+    bench = Bench(tmp_path, stub)
+    assert bench.courier.between_versions
+    assert bench.courier.open == {}
+    with pytest.raises(UpstreamError, match="above version 1"):
+        bench.courier.step()
+    # A victim comes, with a report for the version that the copy knows.
+    assert bench.store.commit([*sealed(1, bench.size), *old], {}) == ["expired-version"] * 3
+    with pytest.raises(UpstreamError, match="above version 1"):
+        bench.courier.step()
+    assert len(stub.handed_over()) == 1
+    assert bench.store.outcomes()["destroyed"] == 2
+    stub.plan = plan(stub.deployment, version=2)
+    bench.courier.step()
+    assert set(bench.courier.open) == {2}
+    bench.store.commit([one._replace(version=2) for one in sealed(3, bench.size)], {})
+    bench.courier.step()
+    assert [head["count"] for head, _ in stub.handed_over()] == [3, 3]
+    bench.close()
+    # Put back once, and not for ever.
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    assert set(bench.courier.open) == {2}
+
+
+def test_a_restart_between_the_services_commit_and_the_response_is_no_copy(
+    tmp_path: Path, stub: Stub
+) -> None:
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    bench.store.commit(sealed(3, bench.size), {})
+    stub.lose = True
+    with pytest.raises(UpstreamError):
+        bench.courier.step()
+    bench.store.commit(waiting := sealed(2, bench.size), {})
+    bench.close()
+    stub.lose = False
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    assert bench.store.waiting(1) == 2
+    assert "destroyed" not in bench.store.outcomes()
+    bench.store.commit(waiting + sealed(1, bench.size), {})
+    bench.courier.step()
+    assert [head["count"] for head, _ in stub.handed_over()] == [3, 3, 3]
+
+
+def test_a_new_file_beside_a_service_that_has_reports_closes_the_version_in_force(
+    tmp_path: Path, stub: Stub
+) -> None:
+    """The hashes of what was handed over are in the file that is gone."""
+    stub.number = 4
+    bench = Bench(tmp_path, stub)
+    with pytest.raises(UpstreamError, match="above version 1"):
+        bench.courier.step()
+    assert stub.asked_above[-1:] == []
+    with pytest.raises(UpstreamError, match="above version 1"):
+        bench.courier.step()
+    assert stub.asked_above == [1]
 
 
 def first_is_first(tmp_path: Path, stub: Stub, trials: int, *, arrival_order: bool) -> int:
@@ -239,5 +446,6 @@ def test_what_the_service_sees_is_the_same_for_two_users_in_either_order(tmp_pat
     assert {(method, path) for method, path, *_ in views[0][0]} == {
         ("GET", "/v1/deployment"),
         ("GET", "/v1/policy"),
+        ("GET", "/v1/crowds"),
         ("POST", "/v1/crowds"),
     }

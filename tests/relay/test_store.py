@@ -1,13 +1,15 @@
-"""The relay has its file for itself, and accepts nothing without it."""
+"""What a relay keeps: each report once, crowds that are whole, in a file of its own."""
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ldprl.errors import InputError
-from ldprl.relay.store import Held, RelayStore
+from ldprl.relay.store import Held, RelayedPlan, RelayStore
 from ldprl.service.causes import DelayedError
 
 
@@ -27,3 +29,73 @@ def test_nothing_is_accepted_once_the_file_is_gone(tmp_path: Path) -> None:
     with pytest.raises(DelayedError, match="database-down"):
         store.commit([Held(1, b"two")], {})
     store.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RelayStore]:
+    found = RelayStore(str(tmp_path / "relay.sqlite"), "0" * 64)
+    found.add_plan(RelayedPlan(1, b"one", 3, None))
+    yield found
+    found.close()
+
+
+def test_the_same_bytes_twice_in_one_commit_are_one_report(store: RelayStore) -> None:
+    twice = [Held(1, b"one"), Held(1, b"two"), Held(1, b"one")]
+    assert store.commit(twice, {}) == ["counted", "counted", "duplicate"]
+    assert store.waiting(1) == 2
+    assert store.outcomes() == {"accepted": 2, "duplicate": 1}
+    assert store.freeze(1, 3) is None
+    batch = store.freeze(1, 2)
+    assert batch is not None
+    assert sorted(store.sealed(batch)) == [b"one", b"two"]
+
+
+def test_nothing_below_the_crowd_is_frozen_and_what_comes_later_is_no_part_of_it(
+    store: RelayStore,
+) -> None:
+    store.commit([Held(1, bytes([i])) for i in range(4)], {})
+    store.commit([Held(2, bytes([i])) for i in range(4, 9)], {})
+    assert store.freeze(1, 5) is None
+    assert (store.unsent(), store.waiting(1)) == ([], 4)
+    batch = store.freeze(1, 4)
+    assert batch is not None
+    assert (batch.version, batch.reports, store.waiting(1), store.waiting(2)) == (1, 4, 0, 5)
+    store.commit([Held(1, b"late")], {})
+    assert sorted(store.sealed(batch)) == [bytes([i]) for i in range(4)]
+    assert store.freeze(1, 2) is None
+
+
+def test_a_file_of_the_first_form_keeps_its_reports_and_their_windows_begin_anew(
+    tmp_path: Path,
+) -> None:
+    path = str(tmp_path / "old.sqlite")
+    old = sqlite3.connect(path)
+    old.executescript(FIRST)
+    old.close()
+    store = RelayStore(path, "0" * 64)
+    assert [(one.version, one.age) for one in store.plans()] == [(1, 0.0), (2, None)]
+    assert (store.waiting(1), store.closed(), store.number(), store.newest()) == (2, 0, 0, 2)
+    assert store.commit([Held(1, b"new")], {}) == ["counted"]
+    store.close()
+    store = RelayStore(path, "0" * 64)
+    assert store.waiting(1) == 3
+    store.close()
+
+
+FIRST = """
+CREATE TABLE meta (digest TEXT NOT NULL);
+CREATE TABLE plans (
+  version INTEGER PRIMARY KEY, body BLOB NOT NULL, size INTEGER NOT NULL, replaced REAL);
+CREATE TABLE reports (
+  number INTEGER PRIMARY KEY, version INTEGER NOT NULL, batch INTEGER NOT NULL,
+  name BLOB NOT NULL, sealed BLOB);
+CREATE INDEX by_batch ON reports (version, batch);
+CREATE TABLE batches (
+  number INTEGER PRIMARY KEY, version INTEGER NOT NULL, count INTEGER NOT NULL,
+  done INTEGER NOT NULL);
+CREATE TABLE outcomes (
+  name TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO meta VALUES (printf('%064d', 0));
+INSERT INTO plans VALUES (1, x'01', 3, 1.8e9), (2, x'02', 3, NULL);
+INSERT INTO reports VALUES (1, 1, 0, zeroblob(16), x'01'), (2, 1, 0, randomblob(16), x'02');
+"""

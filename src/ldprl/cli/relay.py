@@ -33,6 +33,14 @@ def relay(
             envvar="LDPRL_RELAY_TOKEN",
         ),
     ] = "",
+    metrics_token_hash: Annotated[
+        str | None,
+        options.text(
+            "HASH",
+            "SHA-256 of the token for /metrics, from **ldprl admin-token**; no hash, no metrics.",
+            envvar="LDPRL_METRICS_TOKEN_HASH",
+        ),
+    ] = None,
     log: options.LogFormat = "text",
 ) -> None:
     """Hold sealed reports, and hand them over once they are a crowd.
@@ -41,11 +49,13 @@ def relay(
     what.
     """
     from ldprl.relay.run import relay as run
+    from ldprl.service.tokens import check_hash
 
     if not token:
         raise InputError("token", token, "the relay's token, in LDPRL_RELAY_TOKEN")
     if not 0 <= linger <= 86400:
         raise InputError("linger", linger, "seconds, from 0 to a day")
+    check_hash("metrics_token_hash", metrics_token_hash)
     run(
         service,
         token,
@@ -55,6 +65,7 @@ def relay(
         linger=linger,
         rate=rate_limit,
         digest=digest,
+        metrics_token_hash=metrics_token_hash,
         log_format=log,
     )
 

@@ -10,7 +10,7 @@ import typer
 from ldprl.cli import options
 from ldprl.cli.numbers import warn_of_unused
 from ldprl.cli.show import show_result
-from ldprl.errors import InputError, positive
+from ldprl.errors import positive
 
 
 def serve(
@@ -92,13 +92,13 @@ def serve(
     from ldprl.service.limits import Limits
     from ldprl.service.run import serve as run
     from ldprl.service.settings import ServiceSettings, read_deployment, read_proxies
+    from ldprl.service.tokens import check_hash
 
     chosen = read_deployment(deployment)
     warn_of_unused(chosen.learner, chosen.structure, certified=chosen.certificate is not None)
     hashes = {"admin_token_hash": admin_token_hash, "relay_token_hash": relay_token_hash}
     for name, value in hashes.items():
-        if value is not None and not re.fullmatch("[0-9a-f]{64}", value):
-            raise InputError(name, value, "64 hexadecimal digits, from ldprl admin-token")
+        check_hash(name, value)
     file = re.sub(r"[^\w.-]+", "-", chosen.name) + ".sqlite"
     settings = ServiceSettings(
         chosen,

@@ -24,10 +24,7 @@ from ldprl.service.committer import Committer
 from ldprl.service.limits import Gate, Limits
 from ldprl.service.metrics import Gauge, Metrics
 from ldprl.service.responses import ALLOWED, HEADERS, PAGE_POLICY, delayed, json_response, problem
-
-_STEP = 20
-"""The crowd's size is shown in steps of 1/20, so that single reports are not visible."""
-
+from ldprl.service.tokens import is_bearer
 
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="10">
@@ -35,9 +32,7 @@ _PAGE = """<!doctype html>
 <title>{title}: relay</title>
 <h1>{title}: relay</h1>
 <p>{words}</p>
-<p><label>Version {version}: the crowd of {crowd} is full to at least {percent}
-<progress value="{full}" max="1"></progress></label></p>
-<p>Handed over so far: {handed} reports. Destroyed unread, as they were no crowd: {destroyed}.</p>
+<p>Version {version} waits for a crowd of {crowd} reports. Handed over so far: {crowds}.</p>
 </html>
 """
 
@@ -63,6 +58,7 @@ class RelayApp:
         courier: Courier,
         limits: Limits,
         metrics: Metrics,
+        metrics_token_hash: str | None = None,
     ) -> None:
         self._deployment = deployment
         self._digest = deployment.digest
@@ -70,6 +66,7 @@ class RelayApp:
         self._courier = courier
         self._gate = Gate(limits)
         self._metrics = metrics
+        self._metrics_token_hash = metrics_token_hash
         # The committer asks of a store no more than commit().
         self._committer = Committer(cast(Any, store), metrics)
         routes = [
@@ -117,6 +114,8 @@ class RelayApp:
             self._gate.release(len(body))
         with self._gate.work():
             (verdict,) = await self._committer.submit(cast(Any, (held,)))
+        if verdict == "expired-version":
+            raise _expired()
         self._metrics.reports[verdict] += 1
         # The same response for both: a retry learns nothing from it.
         return json_response(b'{"status":"accepted"}')
@@ -135,7 +134,7 @@ class RelayApp:
         if plan is None:
             newest = current.version
             if 0 < report.version < newest:
-                raise RejectionError("expired-version", "this version's window has ended")
+                raise _expired()
             raise RejectionError("unknown-version", f"version {newest} is the newest")
         if len(sealed) != plan.size:
             raise RejectionError("wrong-alphabet", f"expected {plan.size} sealed bytes")
@@ -153,29 +152,24 @@ class RelayApp:
         return json_response(current.body)
 
     def _status(self) -> dict[str, Any]:
-        """Return how full the crowd is, roughly, and what became of earlier ones."""
-        current, crowd = self._courier.current, self._courier.crowd
-        version = 0 if current is None else current.version
-        full = min(1.0, self._store.waiting(version) / crowd)
-        outcomes = self._store.outcomes()
+        """Return what is handed over: whole crowds only, so that no single report shows.
+
+        Not how full a crowd is: whoever adds reports up to a step would see the next one come.
+        """
+        current = self._courier.current
         return {
             "deployment": self._digest,
-            "version": version,
-            "crowd": crowd,
-            "full": int(full * _STEP) / _STEP,
-            "reports": {
-                name: count
-                for name, count in outcomes.items()
-                if name not in ("accepted", "duplicate")
-            },
+            "version": 0 if current is None else current.version,
+            "crowd": self._courier.crowd,
+            "crowds": self._store.crowds(),
         }
 
     async def _get_status(self, _: Request) -> Response:
-        """Return how full the crowd is, for programs."""
+        """Return what is handed over, for programs."""
         return json_response(self._status())
 
     async def _get_page(self, _: Request) -> Response:
-        """Return how full the crowd is, for people."""
+        """Return what is handed over, for people."""
         assert self._deployment.shuffle is not None
         said = self._status()
         words = self._deployment.shuffle.promises(self._deployment.built)
@@ -183,20 +177,24 @@ class RelayApp:
             title=escape(self._deployment.name),
             words=escape(words),
             version=said["version"],
-            full=said["full"],
-            percent=f"{said['full']:.0%}",
             crowd=f"{said['crowd']:,}",
-            handed=f"{said['reports'].get('handed-over', 0):,}",
-            destroyed=f"{said['reports'].get('destroyed', 0):,}",
+            crowds=_times(said["crowds"]),
         )
         policy = {"content-security-policy": PAGE_POLICY, "cache-control": "no-store"}
         return Response(text, 200, HEADERS | policy, "text/html; charset=utf-8")
 
-    async def _get_metrics(self, _: Request) -> Response:
-        """Return counters as Prometheus reads them: for the relay's operator."""
-        current = self._courier.current
+    async def _get_metrics(self, request: Request) -> Response:
+        """Return counters as Prometheus reads them: single reports, so for the operator alone."""
+        if self._metrics_token_hash is None:
+            return problem(404, "not-found", "this relay was started without a metrics token")
+        if not is_bearer(request.headers.get("authorization", ""), self._metrics_token_hash):
+            return problem(401, "unauthorized", "expected the metrics token")
+        current, outcomes = self._courier.current, self._store.outcomes()
         waiting = 0 if current is None else self._store.waiting(current.version)
         gauges = [Gauge("ldprl_relay_waiting", "Reports of the current version.", waiting)]
+        for name in ("handed-over", "destroyed"):
+            gauge = f"ldprl_relay_{name.replace('-', '_')}"
+            gauges.append(Gauge(gauge, f"Reports {name}, ever.", outcomes.get(name, 0)))
         text = self._metrics.text(gauges)
         return Response(text, 200, HEADERS, "text/plain; version=0.0.4")
 
@@ -214,3 +212,11 @@ class RelayApp:
         self._courier.stop()
         self._committer.close()
         self._store.close()
+
+
+def _expired() -> RejectionError:
+    return RejectionError("expired-version", "this version's window has ended")
+
+
+def _times(crowds: int) -> str:
+    return "1 crowd" if crowds == 1 else f"{crowds:,} crowds"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import logging
+import math
 import random
 import time
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from typing import Any
 
 from ldprl.errors import InputError, whole_number
 from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.public_plan import plan_bytes, plan_digest
 from ldprl.protocol.sealing import LARGEST_REPORT, OVERHEAD
 from ldprl.relay.store import Batch, RelayedPlan, RelayStore
 from ldprl.relay.upstream import Upstream, UpstreamError
@@ -19,10 +20,16 @@ from ldprl.service.loop import Loop
 
 _EVERY = 0.5
 """Seconds between two looks at what is due."""
-_LONGEST_WAIT = 30.0
+_LONGEST_WAIT = 5.0
 """Seconds between two attempts while the service does not respond, at most."""
 _PLAN_SECONDS = 30.0
 """How long nobody is given the old plan after a hand-over, while the service makes a new one."""
+_AGE_SECONDS = 60.0
+"""How often the ages of replaced versions are written."""
+_KEPT_SECONDS = 300.0
+"""Seconds between two attempts to hand over a batch whose plan the service does not know."""
+_NO_SUCH_PLAN = ("unknown-version", "expired-version")
+"""Why a service refuses a whole batch that another state of it would take."""
 _log = logging.getLogger("ldprl.relay")
 
 
@@ -34,6 +41,8 @@ class Courier(Loop):
     linger
         Seconds between reaching the crowd and freezing it. Meanwhile nobody gets the plan, and
         users who have it already can finish.
+    clock
+        Seconds that pass; what the wall clock says destroys nothing.
     """
 
     def __init__(
@@ -42,7 +51,7 @@ class Courier(Loop):
         upstream: Upstream,
         deployment: Deployment,
         linger: float,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if deployment.shuffle is None:
             raise InputError("service", deployment.name, "a deployment with a [shuffle] table")
@@ -55,30 +64,120 @@ class Courier(Loop):
         self._linger = linger
         self._window = 3600.0 * deployment.report_window_hours
         self._clock = clock
+        self._grown = clock()
         self._reached: dict[int, float] = {}
+        self._kept: dict[int, float] = {}
         self._order = random.SystemRandom()
+        self._settled = False
+        self._behind = False
+        self._plans: dict[int, RelayedPlan] = {}
         self.current: RelayedPlan | None = None
         self.open: dict[int, RelayedPlan] = {}
-        self._read_plans()
 
     @property
     def between_versions(self) -> bool:
-        """Whether a crowd of the current version is complete and on its way."""
-        return self.current is None or self.current.version in self._reached
+        """Whether nobody is to begin an episode: a crowd is complete, or a plan is to come."""
+        return self.current is None or self._behind or self.current.version in self._reached
 
     def step(self) -> None:
         """Do what is due."""
-        self._look()
-        for plan in list(self.open.values()):
-            if self._store.waiting(plan.version) >= self.crowd:
-                since = self._reached.setdefault(plan.version, self._clock())
+        self._grow_older()
+        try:
+            self._look()
+            if not self._settled:
+                self._hand_over_all()
+                self._settle()
+            self._freeze()
+            self._hand_over_all()
+        finally:
+            self._read_plans()
+        self._resume()
+        self._end()
+        if self._kept:
+            raise UpstreamError("the service does not know the plan of a crowd, which is kept")
+        if self._behind:
+            raise UpstreamError(f"a plan above version {self._store.newest()} is to come")
+
+    def _grow_older(self) -> None:
+        seconds = self._clock() - self._grown
+        if seconds >= _AGE_SECONDS:
+            self._store.grow_older(seconds)
+            self._grown += seconds
+            self._read_plans()
+
+    def _look(self) -> None:
+        """Fetch the plan in force; ask for another if its version has been used up."""
+        plan = read_plan(self._upstream.plan(), self._digest)
+        self._behind = not self._store.add_plan(plan)
+        if self._behind:
+            self._upstream.skip(self._store.newest())
+        self._read_plans()
+
+    def _settle(self) -> None:
+        """Find out whether this database was put back from a copy.
+
+        Then the service has taken a hand-over that this database knows nothing of. What waits here
+        was in it, or not: in a new crowd it might hide nobody.
+        """
+        version, number = self._upstream.taken()
+        if number > self._store.number():
+            known = max(version, self._store.newest())
+            lost = self._store.close_up_to(known)
+            text = "this database is not the newest: closed all up to version %d, destroyed %d"
+            _log.warning(text, known, lost)
+            self._behind = True
+        self._store.set_number(number)
+        self._settled = True
+        self._read_plans()
+
+    def _read_plans(self) -> None:
+        self._plans = {one.version: one for one in self._store.plans()}
+        taken = self._plans.items() if self._settled else ()
+        closed = self._store.closed()
+        self.open = {version: plan for version, plan in taken if version > closed}
+        self.current = self.open[max(self.open)] if self.open else None
+
+    def _freeze(self) -> None:
+        for version in self.open:
+            if self._store.waiting(version) >= self.crowd:
+                since = self._reached.setdefault(version, self._clock())
                 if self._clock() - since >= self._linger:
-                    self._store.freeze(plan.version, self.crowd)
+                    self._store.freeze(version, self.crowd)
+
+    def _hand_over_all(self) -> None:
+        """Hand over every batch; keep those that the service may yet take."""
         for batch in self._store.unsent():
             self._reached.setdefault(batch.version, self._clock())
-            self._hand_over(batch)
+            if self._clock() - self._kept.get(batch.number, -math.inf) < _KEPT_SECONDS:
+                continue
+            try:
+                self._hand_over(batch)
+            except UpstreamError as error:
+                if error.cause not in _NO_SUCH_PLAN:
+                    raise
+                # The service may have been restored from a copy, and have the plan again later.
+                if not self._ended(self._plans[batch.version]):
+                    self._kept[batch.number] = self._clock()
+                    continue
+                self._store.finish(batch, {f"service-refused-{error.cause}": batch.reports})
+            self._kept.pop(batch.number, None)
             self._reached[batch.version] = self._clock()
             self._look()
+
+    def _hand_over(self, batch: Batch) -> None:
+        sealed = self._store.sealed(batch)
+        self._order.shuffle(sealed)
+        number = self._store.number() + 1
+        # Kept before it is sent: a copy of this database that lacks it is known by the service.
+        self._store.set_number(number)
+        plan = plan_digest(self._plans[batch.version].body)
+        said = self._upstream.hand_over(batch.version, plan, number, sealed)
+        found = {f"service-{name}": value for name, value in said.items()}
+        self._store.finish(batch, {"handed-over": batch.reports, **found})
+        _log.info("handed over %d reports of version %d: %s", batch.reports, batch.version, found)
+
+    def _resume(self) -> None:
+        """Give out a version again whose crowd has gone, if no other comes."""
         unfinished = {batch.version for batch in self._store.unsent()}
         for version, since in list(self._reached.items()):
             if version in unfinished or self._store.waiting(version) >= self.crowd:
@@ -86,39 +185,20 @@ class Courier(Loop):
             replaced = self.current is not None and version < self.current.version
             if replaced or self._clock() - since > _PLAN_SECONDS:
                 del self._reached[version]
-        for plan in list(self.open.values()):
+
+    def _ended(self, plan: RelayedPlan) -> bool:
+        return plan.age is not None and plan.age > self._window
+
+    def _end(self) -> None:
+        """Destroy what is left of versions whose windows have ended."""
+        unfinished = {batch.version for batch in self._store.unsent()}
+        for version, plan in list(self._plans.items()):
             # In order: the hashes of all earlier versions are forgotten with a version's.
-            ended = plan.replaced is not None and self._clock() > plan.replaced + self._window
-            if not ended or plan.version in unfinished:
+            if not self._ended(plan) or version in unfinished:
                 break
-            lost = self._store.destroy(plan.version)
-            del self.open[plan.version]
-            _log.info("version %d has ended; %d reports were no crowd", plan.version, lost)
-
-    def _look(self) -> None:
-        """Fetch the plan in force, and read what is open."""
-        try:
-            plan = read_plan(self._upstream.plan(), self._digest)
-            self._store.add_plan(plan, self._clock())
-        finally:
-            self._read_plans()
-
-    def _read_plans(self) -> None:
-        plans = self._store.plans()
-        self.open = {one.version: one for one in plans}
-        self.current = plans[-1] if plans else None
-
-    def _hand_over(self, batch: Batch) -> None:
-        sealed = self._store.sealed(batch)
-        self._order.shuffle(sealed)
-        said = self._upstream.hand_over(batch.version, sealed)
-        refused = said.get("refused")
-        counts = {f"service-{name}": said.get(name) for name in ("counted", "duplicate")}
-        if isinstance(refused, dict):
-            counts |= {f"service-refused-{cause}": times for cause, times in refused.items()}
-        numbers = {name: value for name, value in counts.items() if isinstance(value, int)}
-        self._store.finish(batch, numbers)
-        _log.info("handed over %d reports of version %d: %s", batch.reports, batch.version, numbers)
+            lost = self._store.destroy(version)
+            _log.info("version %d has ended; %d reports were no crowd", version, lost)
+        self._read_plans()
 
 
 def read_plan(document: dict[str, Any], digest: str) -> RelayedPlan:
@@ -127,5 +207,4 @@ def read_plan(document: dict[str, Any], digest: str) -> RelayedPlan:
         raise InputError("plan.deployment", document.get("deployment"), digest)
     version = whole_number("plan.version", document.get("version"), 1)
     size = whole_number("plan.report_bytes", document.get("report_bytes"), 1, LARGEST_REPORT)
-    body = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
-    return RelayedPlan(version, body, size + OVERHEAD, None)
+    return RelayedPlan(version, plan_bytes(document), size + OVERHEAD, None)

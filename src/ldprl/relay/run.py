@@ -32,6 +32,7 @@ def relay(
     linger: float,
     rate: int,
     digest: str | None = None,
+    metrics_token_hash: str | None = None,
     log_format: str = "text",
 ) -> None:
     """Relay until a signal says to stop. Reports that are no crowd yet stay in the database."""
@@ -44,7 +45,7 @@ def relay(
     listening = listen(host, port)
     _log.info("relaying %r at http://%s:%d", deployment.name, *listening.getsockname()[:2])
     limits = Limits(body_bytes=2**21, rate=rate, per_address=Limits.per_address if rate else 0)
-    app = RelayApp(deployment, store, courier, limits, metrics)
+    app = RelayApp(deployment, store, courier, limits, metrics, metrics_token_hash)
     run_app(Watch(app, metrics, access_log=False), listening, limits)
 
 

@@ -22,9 +22,10 @@ from ldprl.service.database.protocol import Verdict
 from ldprl.service.database.sqlite_file import COUNT, connect, make_durable, transaction
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS meta (digest TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS meta (
+  digest TEXT NOT NULL, closed INTEGER NOT NULL DEFAULT 0, number INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE IF NOT EXISTS plans (
-  version INTEGER PRIMARY KEY, body BLOB NOT NULL, size INTEGER NOT NULL, replaced REAL);
+  version INTEGER PRIMARY KEY, body BLOB NOT NULL, size INTEGER NOT NULL, age REAL);
 CREATE TABLE IF NOT EXISTS reports (
   number INTEGER PRIMARY KEY, version INTEGER NOT NULL, batch INTEGER NOT NULL,
   name BLOB NOT NULL, sealed BLOB);
@@ -34,6 +35,15 @@ CREATE TABLE IF NOT EXISTS batches (
   done INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS outcomes (
   name TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+"""
+# Before, a plan had the wall clock's time at which it was replaced. Windows begin anew.
+_FROM_FIRST = """
+BEGIN;
+ALTER TABLE meta ADD COLUMN closed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE meta ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE plans RENAME COLUMN replaced TO age;
+UPDATE plans SET age = 0 WHERE age IS NOT NULL;
+COMMIT;
 """
 _CACHE_KIB = 128 * 1024
 """SQLite's page cache."""
@@ -54,7 +64,9 @@ class RelayedPlan(NamedTuple):
     version: int
     body: bytes
     size: int
-    replaced: float | None
+    age: float | None
+    """Seconds that a relay has run since it saw the next version, on no clock that can be set; None
+    before."""
 
 
 class Batch(NamedTuple):
@@ -74,7 +86,7 @@ class RelayStore:
         try:
             self._db = connect(path)
             make_durable(self._db, _CACHE_KIB)
-            self._db.executescript(_TABLES)
+            self._make_tables()
             self._claim(path, digest)
             self._file.watch("-wal", "-shm")
         except sqlite3.Error as error:
@@ -90,22 +102,28 @@ class RelayStore:
         self._waiting: Counter[int] = Counter(dict(self._db.execute(waiting)))
 
     def commit(self, reports: Sequence[Held], outcomes: Mapping[str, int]) -> list[Verdict]:
-        """Keep the reports, durably, and say which are new; add to the outcomes."""
+        """Keep the reports, durably, and say which are new; add to the outcomes.
+
+        What is new under a closed version is not kept: its hash may have been forgotten.
+        """
         named = [(one, hashlib.sha256(one.sealed).digest()[:_NAME_BYTES]) for one in reports]
         with self._transaction() as db:
-            known = self._known.among([name for _, name in named])
+            known, closed = self._known.among([name for _, name in named]), _closed(db)
             new: dict[bytes, Held] = {}
             verdicts: list[Verdict] = []
             for one, name in named:
-                fresh = name not in known and name not in new
-                verdicts.append("counted" if fresh else "duplicate")
-                if fresh:
+                if one.version <= closed:
+                    verdicts.append("expired-version")
+                elif name in known or name in new:
+                    verdicts.append("duplicate")
+                else:
+                    verdicts.append("counted")
                     new[name] = one
             rows = [(one.version, name, one.sealed) for name, one in new.items()]
             db.executemany("INSERT INTO reports VALUES (NULL, ?, 0, ?, ?)", rows)
             counts = Counter(outcomes)
             counts["accepted"] += len(new)
-            counts["duplicate"] += len(reports) - len(new)
+            counts["duplicate"] += verdicts.count("duplicate")
             db.executemany(COUNT, counts.items())
         with self._lock:
             for name, one in new.items():
@@ -113,25 +131,64 @@ class RelayStore:
                 self._waiting[one.version] += 1
         return verdicts
 
-    def add_plan(self, plan: RelayedPlan, now: float) -> None:
-        """Keep a version's plan as it is seen first; earlier versions are replaced from now on."""
+    def add_plan(self, plan: RelayedPlan) -> bool:
+        """Keep a version that is newer than all before it, which are replaced from now on.
+
+        Return whether the plan can be handed out: it is new, or open under this version with the
+        same bytes. A version that was ever seen stays what it was, or closed, for ever: a report
+        that was sealed for it must be in one crowd only.
+        """
         with self._transaction() as db:
-            found = db.execute(
-                "SELECT body FROM plans WHERE version = ?", (plan.version,)
-            ).fetchone()
-            if found is not None:
-                if found[0] != plan.body:
-                    expected = "the plan that was handed out before under the same version"
-                    raise InputError("service", f"another plan {plan.version}", expected)
-                return
+            same = "SELECT count(*) FROM plans WHERE version = ? AND body = ? AND age IS NULL"
+            (known,) = db.execute(same, (plan.version, plan.body)).fetchone()
+            if known or plan.version <= _newest(db):
+                return bool(known)
+            db.execute("UPDATE plans SET age = 0 WHERE age IS NULL")
             db.execute("INSERT INTO plans VALUES (?, ?, ?, NULL)", plan[:3])
-            db.execute(
-                "UPDATE plans SET replaced = ? WHERE version < ? AND replaced IS NULL",
-                (now, plan.version),
-            )
+        return True
+
+    def closed(self) -> int:
+        """Return the largest version that is closed for ever, and all below it with it."""
+        with self._lock:
+            return _closed(self._db)
+
+    def newest(self) -> int:
+        """Return the largest version that was ever seen, or closed."""
+        with self._lock:
+            return _newest(self._db)
+
+    def grow_older(self, seconds: float) -> None:
+        """Add to the age of the versions that have been replaced."""
+        with self._transaction() as db:
+            db.execute("UPDATE plans SET age = age + ? WHERE age IS NOT NULL", (seconds,))
+
+    def close_up_to(self, version: int) -> int:
+        """Close versions for ever; return how many reports are destroyed with them.
+
+        Batches stay until the service has answered for them.
+        """
+        with self._transaction() as db:
+            db.execute("UPDATE meta SET closed = max(closed, ?)", (version,))
+            db.execute("UPDATE plans SET age = 0 WHERE version <= ? AND age IS NULL", (version,))
+            which = "DELETE FROM reports WHERE batch = 0 AND version <= ?"
+            lost = db.execute(which, (version,)).rowcount
+            db.execute(COUNT, ("destroyed", lost))
+        with self._lock:
+            self._waiting = Counter({v: n for v, n in self._waiting.items() if v > version})
+        return lost
+
+    def number(self) -> int:
+        """Return how many hand-overs have begun."""
+        with self._lock:
+            return int(self._db.execute("SELECT number FROM meta").fetchone()[0])
+
+    def set_number(self, number: int) -> None:
+        """Begin a hand-over under a number, or take over what the service said of the last one."""
+        with self._transaction() as db:
+            db.execute("UPDATE meta SET number = ?", (number,))
 
     def plans(self) -> list[RelayedPlan]:
-        """Return the versions whose windows are open, in order."""
+        """Return the versions of which anything is held, in order."""
         with self._lock:
             rows = self._db.execute("SELECT * FROM plans ORDER BY version").fetchall()
         return [RelayedPlan(*row) for row in rows]
@@ -157,8 +214,15 @@ class RelayStore:
             self._waiting[version] -= count
         return Batch(number, version, count)
 
+    def crowds(self) -> int:
+        """Return how many batches are done."""
+        with self._lock:
+            return int(
+                self._db.execute("SELECT count(*) FROM batches WHERE done = 1").fetchone()[0]
+            )
+
     def unsent(self) -> list[Batch]:
-        """Return the batches that the service has not acknowledged."""
+        """Return the batches that the service has not answered for."""
         with self._lock:
             rows = self._db.execute(
                 "SELECT number, version, count FROM batches WHERE done = 0 ORDER BY number"
@@ -175,12 +239,12 @@ class RelayStore:
         return [row[0] for row in rows]
 
     def finish(self, batch: Batch, outcomes: Mapping[str, int]) -> None:
-        """Forget the contents of a batch that the service has; the hashes stay."""
+        """Forget the contents of a batch that will not be sent again; the hashes stay."""
         with self._transaction() as db:
             db.execute("UPDATE batches SET done = 1 WHERE number = ?", (batch.number,))
             forget = "UPDATE reports SET sealed = NULL WHERE version = ? AND batch = ?"
             db.execute(forget, (batch.version, batch.number))
-            db.executemany(COUNT, {"handed-over": batch.reports, **outcomes}.items())
+            db.executemany(COUNT, outcomes.items())
 
     def destroy(self, version: int) -> int:
         """Delete all of a version whose window has ended; return how many never had a crowd."""
@@ -191,6 +255,7 @@ class RelayStore:
             ).fetchone()
             db.execute("DELETE FROM reports WHERE version = ?", (version,))
             db.execute("DELETE FROM plans WHERE version = ?", (version,))
+            db.execute("UPDATE meta SET closed = max(closed, ?)", (version,))
             db.execute(COUNT, ("destroyed", lost))
         with self._lock:
             self._waiting.pop(version, None)
@@ -208,11 +273,15 @@ class RelayStore:
             self._db.close()
             self._file.close()
 
+    def _make_tables(self) -> None:
+        columns = {name for _, name, *_ in self._db.execute("PRAGMA table_info(plans)")}
+        self._db.executescript(_FROM_FIRST if "replaced" in columns else _TABLES)
+
     def _claim(self, path: str, digest: str) -> None:
         with self._transaction() as db:
             row = db.execute("SELECT digest FROM meta").fetchone()
             if row is None:
-                db.execute("INSERT INTO meta VALUES (?)", (digest,))
+                db.execute("INSERT INTO meta (digest) VALUES (?)", (digest,))
             elif row[0] != digest:
                 expected = f"a database of deployment {digest}, not of {row[0]}"
                 raise InputError("database", path, expected)
@@ -221,3 +290,13 @@ class RelayStore:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._lock, transaction(self._db, self._file) as db:
             yield db
+
+
+def _closed(db: sqlite3.Connection) -> int:
+    (closed,) = db.execute("SELECT closed FROM meta").fetchone()
+    return int(closed)
+
+
+def _newest(db: sqlite3.Connection) -> int:
+    (newest,) = db.execute("SELECT coalesce(max(version), 0) FROM plans").fetchone()
+    return max(int(newest), _closed(db))

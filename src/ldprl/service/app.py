@@ -15,8 +15,9 @@ from starlette.types import Receive, Scope, Send
 
 from ldprl.service import pages
 from ldprl.service.admin import Admin
-from ldprl.service.causes import DelayedError, RejectionError
+from ldprl.service.causes import REFUSALS, DelayedError, RejectionError
 from ldprl.service.crowds import HAND_OVER_SECONDS
+from ldprl.service.limits import address_of
 from ldprl.service.responses import ALLOWED, delayed, json_response, problem
 from ldprl.service.routes import Routes
 from ldprl.service.service import Service
@@ -60,8 +61,8 @@ class App:
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> Response | None:
         """Return the response, or None if it was sent already."""
         path = scope["path"]
-        if path == "/v1/crowds":
-            return await self._crowd(scope, receive)
+        if path in ("/v1/crowds", "/v1/crowds/next"):
+            return await self._relayed(scope, receive)
         if path in _UNLIMITED:
             await self._routed(scope, receive, send)
             return None
@@ -102,27 +103,35 @@ class App:
         body = await self.service.gate.read(scope, receive)
         try:
             with self.service.gate.work():
-                status, content = await self.service.intake.take(body)
+                status, content = await self.service.intake.take(body, address_of(scope))
         finally:
             self.service.gate.release(len(body))
         return json_response(content, status)
 
-    async def _crowd(self, scope: Scope, receive: Receive) -> Response:
-        """Take a relay's batch."""
-        if scope["method"] != "POST":
-            return problem(405, "method-not-allowed", "POST batches here", {"allow": "POST"})
+    async def _relayed(self, scope: Scope, receive: Receive) -> Response:
+        """Serve the relay: what it hands over, or asks about that."""
+        skips = scope["path"] == "/v1/crowds/next"
+        allowed = ("POST",) if skips else ("GET", "POST")
+        if scope["method"] not in allowed:
+            detail = "for a relay and its batches"
+            return problem(405, "method-not-allowed", detail, {"allow": ", ".join(allowed)})
         crowds = self.service.crowds
         if crowds is None:
             return problem(404, "not-found", "this deployment has no relay")
         headers = dict(scope["headers"])
         if not crowds.knows(headers.get(b"authorization", b"").decode("latin-1")):
             return problem(401, "unauthorized", "expected the relay's token")
+        if scope["method"] == "GET":
+            return json_response(await crowds.taken())
         # A crowd takes longer than a report; only the relay gets the time.
         scope["ldprl.allow"](HAND_OVER_SECONDS)
         body = await crowds.gate.read(scope, receive)
         try:
             with crowds.gate.work():
-                return json_response(await crowds.take(body))
+                return json_response(await (crowds.skip if skips else crowds.take)(body))
+        except RejectionError as refused:
+            # Not counted with the reports that were refused: the relay keeps them, and may repeat.
+            return problem(REFUSALS[refused.cause], refused.cause, refused.detail)
         finally:
             crowds.gate.release(len(body))
 

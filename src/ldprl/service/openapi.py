@@ -56,7 +56,8 @@ _ADMIN: Schema = {"security": [{"admin": []}]}
 _RELAY: Schema = {"security": [{"relay": []}]}
 _BATCH: Schema = {
     "required": True,
-    "description": 'A line {"version": …, "count": …, "size": …}, then count × size sealed bytes.',
+    "description": 'A line {"version": …, "count": …, "size": …, "plan": …, "number": …}, then'
+    " count × size sealed bytes.",
     "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
 }
 
@@ -90,8 +91,22 @@ def _paths() -> dict[str, Schema]:
         "crowd",
         "Have a relay's batch counted, all at once; the response has numbers only.",
         {"200": _response("What became of its reports.", ref("HandedOver"))}
-        | _problems(400, 401, 404, 413, 422, 507),
+        | _problems(400, 401, 404, 410, 413, 422, 507),
         requestBody=_BATCH,
+        **_RELAY,
+    )
+    taken = _call(
+        "taken",
+        "The last hand-over that the service knows of, for its relay.",
+        {"200": _response("Its number.", ref("Taken"))} | _problems(401, 404, 507),
+        **_RELAY,
+    )
+    skip = _call(
+        "skip",
+        "Have plans made until the version is one that the relay has never seen.",
+        {"200": _response("They are being made.", ref("Taken"))}
+        | _problems(400, 401, 404, 413, 422, 507),
+        requestBody=_body(ref("Wish")),
         **_RELAY,
     )
     pause = _call(
@@ -114,7 +129,8 @@ def _paths() -> dict[str, Schema]:
         "/v1/policy": policy,
         "/v1/policy/{version}/{assignment}": assignment,
         "/v1/reports": {"post": reports},
-        "/v1/crowds": {"post": crowds},
+        "/v1/crowds": {"get": taken, "post": crowds},
+        "/v1/crowds/next": {"post": skip},
         "/v1/status": _get("status", "The service's progress.", ref("Status")),
         "/v1/certificate": _get(
             "certificate",

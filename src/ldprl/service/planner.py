@@ -102,7 +102,8 @@ class Planner(Loop):
             self._database.forget(expired)
 
     def _due(self, state: ServiceState) -> bool:
-        if state.version in (0, state.plan_wanted):
+        # Wanted may be a version that is not there: one that a relay saw before a restore.
+        if state.version <= state.plan_wanted:
             return True
         view = self._board.view
         if view is None or view.current.version != state.version:

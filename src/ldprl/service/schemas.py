@@ -151,6 +151,8 @@ SCHEMAS: dict[str, Schema] = {
         duplicate=COUNT,
         refused={"type": "object", "additionalProperties": COUNT},
     ),
+    "Taken": record(version=VERSION, number=COUNT),
+    "Wish": record(above=COUNT),
     "Status": _PUBLIC_STATUS,
     "Certificate": record(
         deployment=_DIGEST,

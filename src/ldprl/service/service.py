@@ -64,6 +64,7 @@ class Service:
             self.deployment,
             own,
             settings.relay_token_hash,
+            self.database,
             self.board,
             self.committer,
             self.intake,

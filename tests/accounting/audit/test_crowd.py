@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from ldprl.accounting.audit import crowd, reports
 from ldprl.accounting.audit.crowd import Scene, audit_crowd, batch_score
 from ldprl.accounting.audit.neighbours import worst_pairs
 from ldprl.errors import InputError
@@ -18,18 +21,39 @@ SHAPE = Shape(2, 2, 2)
 
 
 @pytest.mark.parametrize(
-    ("kind", "epsilon", "crowd"),
+    ("kind", "epsilon", "size"),
     [(SubsetSelection, 3.0, 40), (SubsetSelection, 4.0, 100), (ReturnBits, 4.0, 100)],
 )
 def test_half_a_crowd_is_convicted_and_a_whole_one_is_not(
-    kind: type[SubsetSelection | ReturnBits], epsilon: float, crowd: int
+    kind: type[SubsetSelection | ReturnBits], epsilon: float, size: int
 ) -> None:
     """Type-I error ≤ 10⁻⁶ an audit by Clopper–Pearson; the half crowd is the mutant."""
     mechanism = kind(SHAPE, epsilon)
-    honest = audit_crowd(mechanism, crowd, batches=6_000)
+    honest = audit_crowd(mechanism, size, batches=6_000)
     assert honest.verdict == "holds"
-    half = audit_crowd(mechanism, crowd, present=crowd // 2, batches=6_000)
+    half = audit_crowd(mechanism, size, present=size // 2, batches=6_000)
     assert half.verdict == "violated"
+
+
+def test_a_batch_is_measured_with_as_many_reports_as_the_crowd_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of the victims as many are drawn as there are batches, of others crowd − 1 times that."""
+    drawn: list[int] = []
+    draw = reports.draw_reports
+
+    def counted(*arguments: Any) -> Any:
+        drawn.append(arguments[3])
+        return draw(*arguments)
+
+    monkeypatch.setattr(crowd, "draw_reports", counted)
+    scouts = crowd._SCOUTS
+    found = audit_crowd(SubsetSelection(SHAPE, 3.0), 12, batches=50)
+    assert (found.crowd, found.batches) == (12, 50)
+    own = {scouts, 50}
+    assert {count for count in drawn if count in own} == own
+    assert {count for count in drawn if count not in own} == {11 * count for count in own}
+    assert found == audit_crowd(SubsetSelection(SHAPE, 3.0), 12, present=12, batches=50)
 
 
 @pytest.mark.parametrize("mechanism", [SubsetSelection(SHAPE, 3.0), ReturnBits(SHAPE, 3.0)])

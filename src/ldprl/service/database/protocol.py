@@ -67,7 +67,8 @@ class ServiceState:
     paused: bool
     """Whether the operator has paused the service."""
     plan_wanted: int
-    """An operator asked that this version be replaced, however few reports there are."""
+    """An operator or a relay asked that this version, and those before it, be replaced, however few
+    reports there are."""
     forgotten: int
     """Ids of reports under versions up to this one are gone, and no report under them is counted
     any more, whatever any clock says. It never decreases."""
@@ -112,7 +113,7 @@ class Database(Protocol):
         """Pause the service, or resume it."""
 
     def want_plan(self, version: int) -> None:
-        """Ask whoever plans to replace ``version`` now."""
+        """Ask whoever plans to replace the versions up to ``version`` now."""
 
     def close(self) -> None:
         """Close the database."""
