@@ -30,7 +30,7 @@ test-slow: $(READY)
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict src tests benchmarks
+	$(BIN)/mypy --strict src studies tests benchmarks
 
 # One core against one core: on a busy machine BLAS threads wait for each other.
 # `make bench MARKDOWN=docs/benchmarks.md` writes the page too.

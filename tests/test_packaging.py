@@ -69,13 +69,13 @@ def found(name):
     return version(name)
 metadata.version = found
 from ldprl.cli import main
-from ldprl.figures.gallery import chapters, figure_named
+from ldprl.figures.gallery import GALLERY
 from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.settings import Settings
 out = Path({str(tmp_path / "out")!r})
 laboratory = Laboratory(Settings(episodes=50, runs=1), out / "data")
-for name in chapters():
-    for cell in figure_named(name).cells(laboratory.settings)[:1]:
+for name in GALLERY.chapters():
+    for cell in GALLERY.named(name).cells(laboratory.settings)[:1]:
         laboratory._store.save(cell, cell.compute())
 sys.argv = ["ldprl", "reproduce", "table-1", "--out", str(out)]
 main()

@@ -10,13 +10,13 @@ import pytest
 
 from ldprl.experiments.cells import Cell
 from ldprl.figures import progress
-from ldprl.figures.gallery import figure_named
 from ldprl.figures.progress import Work, cost, duration, ordered
 from ldprl.figures.settings import Settings
 from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.simulation.engine import Simulation
+from studies.figures import STUDIES
 
-CELLS = figure_named("beyond").cells(
+CELLS = STUDIES.named("beyond").cells(
     Settings(episodes=10**6, runs=1, draws=1, epsilons=(1.0, 2.0, 4.0))
 )
 

@@ -4,61 +4,51 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ldprl.cli import options
-from ldprl.cli.numbers import decimal
 from ldprl.cli.show import show_result
 from ldprl.errors import InputError
-from ldprl.figures.gallery import figure_names
+from ldprl.figures.gallery import GALLERY
+
+if TYPE_CHECKING:
+    from ldprl.figures.collection import Collection
+    from ldprl.figures.settings import Settings
 
 _BETWEEN_LINES = 60.0
 """Seconds after which a log gets another line of progress."""
+_STUDIES = ("beyond", "crowd-regret", "draws", "large", "limit", "randomizers")
+"""Figures beyond the paper, which this command made too up to version 0.2."""
+Out = Annotated[Path, options.text("DIR", "Results folder: new, or one made by this command.")]
+Episodes = Annotated[
+    int | None, options.whole("K", "Users in each run, one episode each. \\[default: 1e8]")
+]
 
 
 def reproduce(
-    out: Annotated[Path, options.text("DIR", "Results folder: new, or one made by this command.")],
+    out: Out,
     names: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[NAME…]",
-            help=f"Of {', '.join(figure_names())}. \\[default: all of the paper]",
+            help=f"Of {', '.join(GALLERY.names())}. \\[default: all]",
         ),
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option(
-            "--quick",
-            help="A small version in about a minute: 1e5 users, 3 runs (beyond: 1), 1 draw,"
-            " ε of beyond 1 and 4.",
-        ),
+        typer.Option("--quick", help="A small version in about a minute: 1e5 users, 3 runs."),
     ] = False,
-    episodes: Annotated[
-        int | None, options.whole("K", "Users in each run, one episode each. \\[default: 1e8]")
-    ] = None,
+    episodes: Episodes = None,
     runs: Annotated[
-        int | None,
-        options.whole("N", "Runs of each curve. \\[default: 20; beyond: 1]", at_most=10**6),
+        int | None, options.whole("N", "Runs of each curve. \\[default: 20]", at_most=10**6)
     ] = None,
     seed: options.Seed = 0,
-    draws: Annotated[
-        int | None,
-        options.whole(
-            "N",
-            "Draws of the MDP, of draws and beyond; without NAME, draws is made, which shows"
-            " whether the conclusions depend on the MDP. \\[default: 20]",
-            at_most=10**4,
-        ),
-    ] = None,
-    epsilons: Annotated[
-        str | None, options.text("ε,…", "ε of beyond. \\[default: 0.2,1,2,4,8,20]")
-    ] = None,
     workers: options.Workers = None,
     as_json: options.Json = False,
 ) -> None:
@@ -68,32 +58,35 @@ def reproduce(
     else. The expected time is printed first; the time left is estimated from the finished curves.
     These are kept: after Ctrl-C the same command continues.
     """
-    from ldprl.cli.progress import resumable
-    from ldprl.figures.gallery import figure_named
-    from ldprl.figures.reproduce import reproduce as make
     from ldprl.figures.settings import QUICK, Settings
 
-    chosen = names or ([] if draws is None else ["draws"])
-    figures = [figure_named(name) for name in chosen]
-    for given, value in (("draws", draws), ("epsilons", epsilons)):
-        if value is not None and not (figures and all(given in one.options for one in figures)):
-            takers = [name for name in figure_names() if given in figure_named(name).options]
-            expected = f"no --{given}, or only these as NAME: {', '.join(takers)}"
-            raise InputError(given, value, expected)
+    for name in names or []:
+        if name in _STUDIES:
+            made_by = f"python -m studies {name} makes it, in a checkout of the repository"
+            raise InputError("name", name, f"a figure of the paper; {made_by}")
     usual = QUICK if quick else Settings()
-    usual_runs = min(usual.runs, max((one.runs for one in figures), default=usual.runs))
     settings = replace(
-        usual,
-        episodes=episodes or usual.episodes,
-        runs=runs or usual_runs,
-        seed=seed,
-        draws=draws or usual.draws,
+        usual, episodes=episodes or usual.episodes, runs=runs or usual.runs, seed=seed
     )
-    if epsilons is not None:
-        levels = sorted({decimal("epsilons", text) for text in epsilons.split(",")})
-        settings = replace(settings, epsilons=tuple(levels))
+    show_report(GALLERY, names or [], settings, out, workers, as_json)
+
+
+def show_report(
+    collection: Collection,
+    names: Sequence[str],
+    settings: Settings,
+    out: Path,
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Make figures, with progress on stderr, and print where the report is."""
+    from ldprl.cli.progress import resumable
+    from ldprl.figures.reproduce import reproduce as make
+
     with resumable("curves", out), _progress() as progress:
-        report = make(chosen, settings, out, workers=workers, progress=progress)
+        report = make(
+            names, settings, out, collection=collection, workers=workers, progress=progress
+        )
     show_result(as_json, {"report": str(report)}, str(report))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ldprl.experiments.cells import Cell
+from ldprl.figures.collection import Collection
 from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.settings import Settings
 
@@ -94,8 +95,8 @@ class Chapter:
 
     Attributes
     ----------
-    name
-        What the command calls the figure.
+    name, collection
+        What the command calls the figure, and where it lies.
     findings, pictures, data
         What its table shows, its SVG files, and the path of its table in the results folder.
     seconds
@@ -103,6 +104,7 @@ class Chapter:
     """
 
     name: str
+    collection: Collection
     findings: Findings
     pictures: Sequence[Path]
     data: str
@@ -111,7 +113,4 @@ class Chapter:
     @property
     def figure(self) -> Figure:
         """The figure, found by its name: its functions may be ones that no process can send."""
-        # The gallery's figures import this module.
-        from ldprl.figures.gallery import figure_named
-
-        return figure_named(self.name)
+        return self.collection.named(self.name)

@@ -103,7 +103,7 @@ def _choices(settings: Settings) -> str:
     ]
     text = (
         "Settings that the paper gives are as it gives them; the others are our choice. Whether the"
-        " conclusions depend on the draw of the MDP is what ldprl reproduce --draws 20 shows."
+        " conclusions depend on the draw of the MDP is what python -m studies draws shows."
     )
     grid = Grid("", ("choice", "here", "whose"), rows)
     return appendix("settings", "Settings", text, grid)

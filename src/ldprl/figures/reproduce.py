@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 
 from ldprl.disk import replacing
 from ldprl.errors import InputError, whole_number
+from ldprl.figures.collection import Collection
 from ldprl.figures.drawing import save, style
 from ldprl.figures.figure import Chapter
-from ldprl.figures.gallery import chapters, figure_named
+from ldprl.figures.gallery import GALLERY
 from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.page import markdown
 from ldprl.figures.progress import Progress, Work, ordered
@@ -30,6 +31,7 @@ def reproduce(
     settings: Settings,
     out: Path,
     *,
+    collection: Collection = GALLERY,
     workers: int | None = None,
     progress: Progress = lambda *_: None,
 ) -> Path:
@@ -40,22 +42,24 @@ def reproduce(
     Parameters
     ----------
     names
-        Figures of :mod:`ldprl.figures.gallery`; none of them means all of the paper's.
+        Figures of the collection; none of them means all that are chapters of the report.
     settings
         Size of the simulations.
     out
         The folder: new, or one that this function made.
+    collection
+        Where the figures lie; by default :mod:`ldprl.figures.gallery`, the paper's.
     workers
         Processes that simulate; default: one for each core.
     progress
         Called as the work progresses.
     """
     started = time.perf_counter()
-    chosen = {name: figure_named(name) for name in names or chapters()}
+    chosen = {name: collection.named(name) for name in names or collection.chapters()}
     processes = whole_number("workers", os.cpu_count() if workers is None else workers, 1)
     _refuse_others(out)
     laboratory = Laboratory(settings, out / "data")
-    needed = {cell.identity: cell for name in chosen for cell in figure_named(name).cells(settings)}
+    needed = {cell.identity: cell for one in chosen.values() for cell in one.cells(settings)}
     missing = ordered(laboratory.missing(list(needed.values())))
     work = Work(progress, missing, len(chosen), processes)
     laboratory.simulate(missing, processes, work.simulated)
@@ -65,7 +69,7 @@ def reproduce(
         f" {work.compiling:.0f} s on {processes} processes together"
     )
     made = []
-    for chapter in _chapters(list(chosen), settings, out, processes):
+    for chapter in _chapters(collection, list(chosen), settings, out, processes):
         made.append(chapter)
         work.drawn(chapter.name)
     timing = Timing(
@@ -83,10 +87,10 @@ def reproduce(
 
 
 def _chapters(
-    names: Sequence[str], settings: Settings, out: Path, processes: int
+    collection: Collection, names: Sequence[str], settings: Settings, out: Path, processes: int
 ) -> Iterator[Chapter]:
     """Make the figures on several processes, and yield them in their order."""
-    arguments = ((name, settings, out) for name in names)
+    arguments = ((collection, name, settings, out) for name in names)
     if min(processes, len(names)) == 1:
         yield from itertools.starmap(_chapter, arguments)
         return
@@ -104,9 +108,9 @@ def _chapters(
         pool.shutdown(cancel_futures=True)
 
 
-def _chapter(name: str, settings: Settings, out: Path) -> Chapter:
+def _chapter(collection: Collection, name: str, settings: Settings, out: Path) -> Chapter:
     started = time.perf_counter()
-    figure = figure_named(name)
+    figure = collection.named(name)
     table = figure.make_table(Laboratory(settings, out / "data"))
     data = out / "data" / f"{name}.parquet"
     with replacing(data) as file:
@@ -123,7 +127,7 @@ def _chapter(name: str, settings: Settings, out: Path) -> Chapter:
         with replacing(out / "tables" / f"{name}.md") as file:
             file.write(markdown(findings.grids).encode())
     seconds = time.perf_counter() - started
-    return Chapter(name, findings, pictures, str(data.relative_to(out)), seconds)
+    return Chapter(name, collection, findings, pictures, str(data.relative_to(out)), seconds)
 
 
 def _refuse_others(out: Path) -> None:
