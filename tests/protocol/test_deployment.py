@@ -261,10 +261,25 @@ def test_a_client_builds_nothing_large_from_a_document(changes: dict[str, Any], 
     assert time.process_time() - started < 1
 
 
-def test_a_client_refuses_reports_that_a_service_would_take() -> None:
-    laplace = Deployment("large", Shape(200, 50, 2), "1", mechanism="laplace")
-    with pytest.raises(InputError, match="counters in a report"):
-        Deployment.from_document(laplace.document)
+EDGES = {
+    "subset-selection": (Shape(1000, 2, 1000), Shape(1001, 2, 1000)),
+    "return-bits": (Shape(100, 2, 10_000), Shape(101, 2, 10_000)),
+    "laplace": (Shape(100, 98, 2), Shape(100, 99, 2)),
+    "randomized-response": (Shape(100, 49, 2, True), Shape(100, 50, 2, True)),
+}
+"""The largest problems that a mechanism is deployed for, and slightly larger ones."""
+
+
+@pytest.mark.parametrize("mechanism", EDGES)
+def test_what_a_service_starts_with_a_client_takes(mechanism: str) -> None:
+    within, beyond = EDGES[mechanism]
+    document = Deployment("large", within, "1", mechanism=mechanism).document
+    assert Deployment.from_document(document).shape == within
+    with pytest.raises(InputError, match="at most 1000000 c"):
+        Deployment("large", beyond, "1", mechanism=mechanism)
+    sizes = {key: getattr(beyond, key) for key in document["shape"]}
+    with pytest.raises(InputError, match="at most 1000000 c"):
+        Deployment.from_document(document | {"shape": sizes})
 
 
 def test_large_problems_are_admitted() -> None:

@@ -28,6 +28,10 @@ class Certified:
     alarm: str | None = None
     """Probability of ever raising a false alarm; None if changes are not looked for."""
 
+    def __post_init__(self) -> None:
+        for name, value in self.document().items():
+            object.__setattr__(self, name, decimal_text(f"certificate.{name}", value))
+
     def check(self, mechanism: Mechanism, structure: Structure | None) -> None:
         """Refuse what cannot be certified."""
         if not 0 < float(self.share) <= _MOST:
@@ -54,4 +58,4 @@ class Certified:
         if not isinstance(table, Mapping) or set(table) - set(_OPTIONAL) != set(_FIELDS):
             expected = f"a table of {', '.join(_FIELDS)} and, if wanted, {', '.join(_OPTIONAL)}"
             raise InputError("certificate", table, expected)
-        return cls(**{name: decimal_text(f"certificate.{name}", table[name]) for name in table})
+        return cls(**table)

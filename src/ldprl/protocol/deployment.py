@@ -24,7 +24,7 @@ from ldprl.pace import growth_of
 from ldprl.protocol.certificate import Certified
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.shuffle import Shuffled
-from ldprl.protocol.sizes import CLIENT_BOUNDS, LARGEST_COUNT, SERVICE_BOUNDS, check_sizes
+from ldprl.protocol.sizes import LARGEST_COUNT, check_sizes
 from ldprl.recommended import recommended_pair
 from ldprl.shape import Shape
 from ldprl.structure import Structure
@@ -97,8 +97,7 @@ class Deployment:
             text = getattr(self, name)
             if not text or len(text) > 100 or not text.isprintable():
                 raise InputError(name, text, "1 to 100 printable characters")
-        deployable(self.mechanism)
-        check_sizes(self.shape, SERVICE_BOUNDS, counting=True)
+        check_sizes(self.shape, reports_counters=deployable(self.mechanism).reports_counters)
         for name in ("epsilon", "delta", "failure_probability"):
             object.__setattr__(self, name, decimal_text(name, getattr(self, name)))
         positive("epsilon", float(self.epsilon))
@@ -183,7 +182,7 @@ class Deployment:
         if "certificate" in table:
             more["certificate"] = Certified.from_table(table["certificate"])
         if "structure" in table:
-            check_sizes(shape, SERVICE_BOUNDS, counting=False)
+            check_sizes(shape, reports_counters=deployable(named).reports_counters)
             more["structure"] = Structure.from_document(table["structure"], shape)
         read = cast(Any, given | counts | more)
         return cls(shape=shape, labels=labels, options=chosen, **read)
@@ -204,7 +203,7 @@ class Deployment:
         each_step = _boolean("shape.step_dependent", sizes.get("step_dependent"))
         states, actions, horizon = (cast(int, sizes.get(size)) for size in _SIZES)
         shape = Shape(states, actions, horizon, each_step)
-        check_sizes(shape, CLIENT_BOUNDS, counting=kind.reports_counters)
+        check_sizes(shape, reports_counters=kind.reports_counters)
         deployment = cls.from_toml(table | sizes)
         if deployment.document != document:
             raise InputError("deployment.randomizer", drawn, f"{deployment.built.randomizer()}")

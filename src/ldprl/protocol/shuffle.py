@@ -27,6 +27,11 @@ class Shuffled:
     key: str
     """The service's public X25519 key in hex, which reports are sealed to."""
 
+    def __post_init__(self) -> None:
+        for name in ("central_epsilon", "delta"):
+            text = decimal_text(f"shuffle.{name}", getattr(self, name))
+            object.__setattr__(self, name, text)
+
     def check(self, mechanism: Mechanism) -> None:
         """Refuse a promise that a crowd of this size does not keep with ``mechanism``."""
         whole_number("shuffle.crowd", self.crowd, 2, MOST_USERS)
@@ -62,7 +67,7 @@ class Shuffled:
             raise InputError("shuffle", table, "a table of " + ", ".join(_FIELDS))
         return cls(
             whole_number("shuffle.crowd", table["crowd"], 2),
-            decimal_text("shuffle.central_epsilon", table["central_epsilon"]),
-            decimal_text("shuffle.delta", table["delta"]),
+            table["central_epsilon"],
+            table["delta"],
             table["key"],
         )

@@ -1,43 +1,35 @@
-"""How large a deployment may be: checked before anything is built from it."""
+"""How large a deployment may be: checked before anything is built from it.
+
+The same for those who serve it and those who take part, so that none starts that nobody can join.
+"""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from ldprl.errors import InputError
 from ldprl.shape import Shape
 
 LARGEST_COUNT = 2**53
 """The largest whole number that every language reads exactly."""
+_MOST_EACH = 10_000
+"""States, actions and steps, each."""
+_MOST_CELLS = 1_000_000
+"""H·S, the cells of a policy: a device reads one from a document that anybody may have written."""
+_MOST_REPORTED = 1_000_000
+"""2SA + S²A, for each model that is learnt: the counters that a report has, if it has any."""
+_MOST_SUMMED = 200_000_000
+"""The same counters where a service adds them up: statistics of 1 GB."""
 
 
-@dataclass(frozen=True)
-class SizeBounds:
-    """The most that somebody is ready to build."""
-
-    each: int
-    """States, actions and steps, each."""
-    table: int
-    """H·S, the cells of a policy."""
-    counters: int
-    """2SA + S²A, for each model that is learnt: a counting mechanism's report, and the sums."""
-
-
-SERVICE_BOUNDS = SizeBounds(each=10_000, table=2_000_000, counters=200_000_000)
-"""S = H = 1000 and A = 100 are within: statistics of 1 GB, and policies of 2 MB."""
-CLIENT_BOUNDS = SizeBounds(each=10_000, table=1_000_000, counters=1_000_000)
-"""What a device builds from a document that anybody may have written: seconds, and some 100 MB."""
-
-
-def check_sizes(shape: Shape, bounds: SizeBounds, *, counting: bool) -> None:
-    """Refuse a problem larger than ``bounds``; ``counting`` says whether counters matter."""
+def check_sizes(shape: Shape, *, reports_counters: bool) -> None:
+    """Refuse a problem that a service or a device could not build; a report may have counters."""
     for field in ("states", "actions", "horizon"):
-        if getattr(shape, field) > bounds.each:
-            raise InputError(field, getattr(shape, field), f"at most {bounds.each}")
+        if getattr(shape, field) > _MOST_EACH:
+            raise InputError(field, getattr(shape, field), f"at most {_MOST_EACH}")
     table = shape.horizon * shape.states
-    if table > bounds.table:
-        raise InputError("horizon × states", table, f"at most {bounds.table} cells of a policy")
+    if table > _MOST_CELLS:
+        raise InputError("horizon × states", table, f"at most {_MOST_CELLS} cells of a policy")
     counters = shape.cells * (shape.states + 2)
-    if counting and counters > bounds.counters:
-        expected = f"at most {bounds.counters} counters in a report or sum"
+    most, what = (_MOST_REPORTED, "report") if reports_counters else (_MOST_SUMMED, "sum")
+    if counters > most:
+        expected = f"at most {most} counters in a {what}"
         raise InputError("states² × actions", counters, expected)
