@@ -1,11 +1,13 @@
 """Writes tests/service/databases: small databases of the present format, as SQL.
 
 Run ``python -m tests.service.make_databases`` when the tables have changed and their version was
-raised. The files of earlier versions stay: they must open.
+raised. The files of earlier versions stay: they must open. The first had 60 reports, a second plan,
+and 15 reports more of which one came twice.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 import subprocess
@@ -13,15 +15,13 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
-
+from ldprl.protocol.deployment import Deployment
 from ldprl.service.backup import back_up, restore
+from ldprl.service.database import open_database
 from ldprl.service.database.schema import SCHEMA
 
 from .cluster import Postgres
-from .test_certificate import opened, some_reports
-
-FOLDER = Path(__file__).with_name("databases")
+from .test_schema import FOLDER, stored
 
 
 def sqlite_dump(path: Path) -> str:
@@ -40,23 +40,19 @@ def postgres_dump(cluster: Postgres, url: str) -> str:
 
 
 def main() -> None:
-    """Count 60 reports, plan, count 15 more and one of them again, and write that down."""
+    """Open the databases of the version before this one, and write down what they became."""
     with tempfile.TemporaryDirectory() as name:
-        path, copy = Path(name) / "one.sqlite", Path(name) / "one.backup"
-        service, rng = opened(f"sqlite:///{path}"), np.random.default_rng(2)
-        service.database.commit(some_reports(service, 60, rng), {"malformed": 2})
-        service.planner.step()
-        reports = some_reports(service, 15, rng)
-        service.database.commit(reports, {})
-        service.database.commit(reports[:1], {})
-        service.database.close()
-        (FOLDER / f"{SCHEMA}-sqlite.sql").write_text(sqlite_dump(path), encoding="utf-8")
-        back_up(f"sqlite:///{path}", copy)
+        url = f"sqlite:///{name}/one.sqlite"
+        ((text,),) = stored(url, SCHEMA - 1)
+        open_database(url, Deployment.from_document(json.loads(text))).close()
+        dumped = sqlite_dump(Path(name) / "one.sqlite")
+        (FOLDER / f"{SCHEMA}-sqlite.sql").write_text(dumped, encoding="utf-8")
+        back_up(url, Path(name) / "backup")
         cluster = Postgres.create()
         try:
-            url = cluster.database()
-            restore(copy, url)
-            text = postgres_dump(cluster, url)
+            other = cluster.database()
+            restore(Path(name) / "backup", other)
+            text = postgres_dump(cluster, other)
         finally:
             cluster.remove()
         (FOLDER / f"{SCHEMA}-postgresql.sql").write_text(text, encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import sqlite3
 import tomllib
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ldprl import InputError
@@ -24,6 +26,9 @@ from .cluster import Postgres
 from .conftest import DEPLOYMENT, StartServer
 from .load import DEPLOYMENT as UNDER_LOAD
 from .load import Load, Place
+from .test_certificate import some_reports
+from .test_database import opened
+from .test_schema import content, execute, stored
 
 NewDatabase = Callable[[], str]
 run = command.run
@@ -61,6 +66,7 @@ def counted(url: str, text: str) -> tuple[set[Place], int]:
 
 
 def ids(file: Path) -> int:
+    """Return how many ids a restored database has."""
     with closing(sqlite3.connect(file)) as copy:
         (size,) = copy.execute("SELECT sum(length(packed)) FROM ids").fetchone()
         return int(size) // 16
@@ -84,11 +90,11 @@ def test_under_load_a_copy_is_one_moment(
     assert load.faults(server) == {}, "the service did not notice"
     restored = []
     for file, (before, sent) in zip(files, moments, strict=True):
-        url = f"sqlite:///{file}.restored"
-        restore(file, url)
-        places, users = counted(url, UNDER_LOAD)
+        copy = file.with_suffix(".restored")
+        restore(file, f"sqlite:///{copy}")
+        places, users = counted(f"sqlite:///{copy}", UNDER_LOAD)
         assert before <= places <= sent
-        assert len(places) == users == ids(file)
+        assert len(places) == users == ids(copy)
         restored.append(places)
     assert restored[0] < restored[1] < restored[2]
 
@@ -135,43 +141,103 @@ def test_nothing_is_overwritten(database: str, backup: Path) -> None:
     assert [path.name for path in backup.parent.glob("*.partial")] == []
 
 
-def spoil_text(file: Path) -> None:
-    file.write_bytes(b"no backup at all" * 100)
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A backup of a database with reports under two plans."""
+    folder = tmp_path_factory.mktemp("packed")
+    some_service(f"sqlite:///{folder}/one.sqlite")
+    back_up(f"sqlite:///{folder}/one.sqlite", folder / "backup")
+    return (folder / "backup").read_bytes()
 
 
-def spoil_pages(file: Path) -> None:
-    content = bytearray(file.read_bytes())
-    content[4096 : 2 * 4096] = bytes(4096)
-    file.write_bytes(content)
+def test_a_backup_of_which_any_bit_has_changed_is_refused(packed: bytes, tmp_path: Path) -> None:
+    """300 bits over the whole file; ends that are missing, and ends that are too many."""
+    rng = random.Random(0)
+    changed = [packed[:-1], packed[: len(packed) // 2], packed[:20], b"", packed + b"\0" * 4]
+    for bit in rng.sample(range(8 * len(packed)), 300):
+        content = bytearray(packed)
+        content[bit // 8] ^= 1 << bit % 8
+        changed.append(bytes(content))
+    file, restored = tmp_path / "backup", tmp_path / "restored.sqlite"
+    for content in changed:
+        file.write_bytes(content)
+        with pytest.raises(InputError, match=rf"file = '{file}'") as caught:
+            restore(file, f"sqlite:///{restored}")
+        assert "\n" not in str(caught.value)
+        assert list(tmp_path.iterdir()) == [file], "nothing half-done stays behind"
+    file.write_bytes(packed)
+    assert restore(file, f"sqlite:///{restored}").users == 40
 
 
-def spoil_ids(file: Path) -> None:
-    with closing(sqlite3.connect(file)) as copy:
-        copy.execute("INSERT INTO sums VALUES (1, 0, 5, x'00')")
-        copy.commit()
-
-
-def spoil_tables(file: Path) -> None:
-    with closing(sqlite3.connect(file)) as copy:
-        copy.execute("DROP TABLE outcomes")
-        copy.execute("DROP TABLE plans")
-        copy.commit()
-
-
-def spoil_version(file: Path) -> None:
-    with closing(sqlite3.connect(file)) as copy:
-        copy.execute("PRAGMA user_version = 99")
-
-
-@pytest.mark.parametrize("spoil", [spoil_text, spoil_version, spoil_pages, spoil_ids, spoil_tables])
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_a_damaged_backup_is_refused(
-    backup: Path, new_database: NewDatabase, tmp_path: Path, spoil: Callable[[Path], None]
+def test_a_damaged_backup_leaves_no_tables(
+    packed: bytes, postgres: Postgres, tmp_path: Path
 ) -> None:
-    spoil(backup)
-    with pytest.raises(InputError, match=rf"(file|database) = '{backup}'"):
-        restore(backup, new_database())
-    assert not list(tmp_path.glob("restored*"))
+    file, url = tmp_path / "backup", postgres.database()
+    file.write_bytes(packed[:-5] + b"other")
+    with pytest.raises(InputError, match="file = "):
+        restore(file, url)
+    assert content(url, "SELECT to_regclass('meta') IS NULL") == [(True,)]
+    file.write_bytes(packed)
+    assert restore(file, url).users == 40
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("UPDATE sums SET users = users + 1 WHERE users > 0", "the sum of version 1, assignment 0"),
+        ("UPDATE ids SET packed = substr(packed, 17)", "a row of ids of version 1 has changed"),
+        ("DELETE FROM ids", "version 1 has 25 reports and 0 ids"),
+        ("PRAGMA user_version = 99", "tables of version 2, not 99"),
+        ("DROP TABLE plans", "the table 'plans' has no"),
+    ],
+)
+def test_a_damaged_database_is_not_backed_up(tmp_path: Path, damage: str, said: str) -> None:
+    url = f"sqlite:///{tmp_path}/one.sqlite"
+    some_service(url)
+    execute(url, damage)
+    with pytest.raises(InputError, match="database = ") as caught:
+        back_up(url, tmp_path / "backup")
+    assert said in str(caught.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["one.sqlite"]
+
+
+def test_an_id_that_changed_is_not_backed_up(postgres: Postgres, tmp_path: Path) -> None:
+    url = postgres.database()
+    some_service(url)
+    execute(url, "UPDATE ids SET id = set_bit(id, 77, 1 - get_bit(id, 77)) WHERE version = 1")
+    with pytest.raises(InputError, match="an id of version 1 has changed"):
+        back_up(url, tmp_path / "backup")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_backup_of_the_first_format_is_restored(
+    database: str, new_database: NewDatabase, tmp_path: Path
+) -> None:
+    stored(database, 1)
+    file = Path(database.removeprefix("sqlite:///"))
+    other = new_database()
+    assert restore(file, other).users == 75
+    assert content(other, "SELECT count(*) FROM sums WHERE length(checksum) = 16") == [(14,)]
+    execute(database, "DELETE FROM ids WHERE version = 2")
+    with pytest.raises(InputError, match="version 2 has 15 reports and 0 ids"):
+        restore(file, f"sqlite:///{tmp_path}/none.sqlite")
+    # What it became is no backup, and can be served as it is.
+    restored = tmp_path / "restored.sqlite"
+    some_service(f"sqlite:///{restored}")
+    with pytest.raises(InputError, match="a file of `ldprl backup`"):
+        restore(restored, f"sqlite:///{tmp_path}/none.sqlite")
+    assert not list(tmp_path.glob("none*"))
+
+
+def some_service(url: str) -> None:
+    """Make a database with 25 reports under a first plan and 15 under a second."""
+    service = opened(url)
+    service.database.commit(some_reports(service, 25, np.random.default_rng(0)), {})
+    service.database.want_plan(1)
+    service.planner.step()
+    service.database.commit(some_reports(service, 15, np.random.default_rng(1)), {})
+    service.database.close()
 
 
 @pytest.mark.parametrize("moment", ["_checked", "sync_path"])

@@ -24,7 +24,7 @@ from ldprl.service.database.protocol import Admitted, ServiceState
 from .cluster import Postgres
 from .histories import Histories
 
-TABLES = ("meta", "plans", "sums", "ids", "outcomes")
+TABLES = ("meta", "plans", "sums", "ids", "outcomes", "lease")
 SECONDS = float(os.environ.get("LDPRL_HISTORY_SECONDS", "300"))
 """For how long the long test makes histories, on each database."""
 

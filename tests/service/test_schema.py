@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,27 +16,28 @@ import pytest
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.database import open_database
-from ldprl.service.database.schema import SCHEMA
+from ldprl.service.database.schema import CHECKED, SCHEMA
 from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
 from ldprl.service.view_data import certificate
 
-from .make_databases import FOLDER
-from .server import launch
+from .cluster import Postgres
+from .server import refusal as refusal_of_serve
 from .test_certificate import CERTIFIED, some_reports
 from .test_database import deployment
 
+FOLDER = Path(__file__).with_name("databases")
 TABLES = ("meta", "plans", "sums", "ids", "outcomes")
 
 
-def execute(database: str, statement: str) -> None:
+def execute(database: str, statement: str, *values: Any) -> None:
     if database.startswith("sqlite"):
         with closing(sqlite3.connect(database.removeprefix("sqlite:///"))) as connection:
-            connection.execute(statement)
+            connection.execute(statement.replace("%s", "?"), values)
             connection.commit()
     else:
         with psycopg.connect(database) as session:
-            session.execute(statement)
+            session.execute(statement, values or None)
 
 
 def refusal(database: str) -> str:
@@ -64,6 +66,9 @@ def test_a_column_that_was_lost_is_noticed(database: str) -> None:
     [
         "UPDATE meta SET deployment = '{'",
         "UPDATE meta SET deployment = '[]'",
+        "UPDATE meta SET deployment = replace(deployment, '0.5', '0.4')",
+        "UPDATE meta SET forgotten = 1",
+        "UPDATE meta SET checksum = secret",
         "DELETE FROM meta",
     ],
 )
@@ -149,15 +154,15 @@ def test_the_refusal_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     stored(database, SCHEMA)
     execute(database, "PRAGMA user_version = 99")
     file.write_text(CERTIFIED, encoding="utf-8")
-    process, log = launch("--deployment", str(file), "--database", database, "--port", "0")
-    assert process.wait(60) == 2
-    (line,) = log.text().splitlines()
-    assert "not 99: a later version of ldprl made them" in line
+    said = refusal_of_serve("--deployment", str(file), "--database", database)
+    assert "not 99: a later version of ldprl made them" in said
 
 
 def test_a_database_from_before_schemas_were_numbered_is_taken_over(database: str) -> None:
     open_database(database, deployment()).close()
     sqlite = database.startswith("sqlite")
+    for table in CHECKED:
+        execute(database, f"ALTER TABLE {table} DROP COLUMN checksum")
     old = "PRAGMA user_version = 0" if sqlite else "ALTER TABLE meta DROP COLUMN schema"
     execute(database, old)
     for _ in range(2):
@@ -168,3 +173,19 @@ def test_another_programs_tables_are_left_alone(database: str) -> None:
     execute(database, "CREATE TABLE theirs (x INTEGER)")
     open_database(database, deployment()).close()
     open_database(database, deployment()).close()
+
+
+def test_tables_are_not_changed_under_a_server_of_an_earlier_version(postgres: Postgres) -> None:
+    """It would write rows without checksums, which would look damaged ever after."""
+    url = postgres.database()
+    ((text,),) = stored(url, 1)
+    kept = Deployment.from_document(json.loads(text))
+    with closing(psycopg.connect(url, application_name="ldprl")):
+        with pytest.raises(InputError, match="stop them all first"):
+            open_database(url, kept)
+        assert content(url, "SELECT schema FROM meta") == [(1,)]
+    deadline = time.monotonic() + 60
+    while content(url, "SELECT true FROM pg_stat_activity WHERE application_name = 'ldprl'"):
+        assert time.monotonic() < deadline
+    open_database(url, kept).close()
+    assert content(url, "SELECT schema FROM meta") == [(SCHEMA,)]

@@ -49,6 +49,10 @@ def serve(
     body_seconds: Annotated[
         float, options.real("T", "How long a request's body may take to arrive.", positive)
     ] = 10,
+    database_wait: Annotated[
+        int,
+        options.whole("T", "Seconds to wait at the start for a PostgreSQL to respond.", at_least=0),
+    ] = 300,
     forget_before: Annotated[
         int,
         options.whole(
@@ -110,6 +114,7 @@ def serve(
             body_seconds=body_seconds,
         ),
         proxies=read_proxies(proxy),
+        database_wait=database_wait,
         forget_before=forget_before,
         private_key=None if private_key is None else read_key(private_key),
         relay_token_hash=relay_token_hash,

@@ -17,6 +17,8 @@ _EVERY = 0.5
 """Seconds between two looks at the database."""
 _STALE = 10.0
 """Seconds without a response of the database after which this server is not healthy."""
+_OVERDUE = 60.0
+"""Seconds after which a plan that was due and is not there is told of."""
 _HOUR = 3600
 
 
@@ -50,6 +52,8 @@ class Board(Loop):
         self._published: dict[int, int] = {}
         self._first_open = 1
         self._seen: float | None = None
+        # The version that is due to be replaced, and since when by this process's clock.
+        self._due: tuple[int, float] | None = None
         self.view: View | None = None
 
     @property
@@ -57,6 +61,26 @@ class Board(Loop):
         """Whether there is a plan and the database answered a moment ago."""
         seen = self._seen
         return self.view is not None and seen is not None and time.monotonic() - seen < _STALE
+
+    @property
+    def overdue_seconds(self) -> float:
+        """For how long the next plan has been due, as far as this server knows; 0 if it is not."""
+        due = self._due
+        return 0.0 if due is None else time.monotonic() - due[1]
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the next plan should have been there for a while."""
+        return self.overdue_seconds > _OVERDUE
+
+    def due(self, state: ServiceState) -> bool:
+        """Return whether a plan is to be made: enough users have reported, or somebody wants it."""
+        # Wanted may be a version that is not there: one that a relay saw before a restore.
+        if state.version <= state.plan_wanted:
+            return True
+        if self.view is None or self.view.current.version != state.version:
+            return False
+        return state.users >= self._deployment.next_plan_at(self.view.current.users)
 
     def refresh(self) -> ServiceState:
         """Read what is new, and put it on the board."""
@@ -74,6 +98,10 @@ class Board(Loop):
             self._seen = time.monotonic()
             if self._published:
                 self._post(state)
+            if not self.due(state):
+                self._due = None
+            elif self._due is None or self._due[0] != state.version:
+                self._due = state.version, self._seen
             return state
 
     step = refresh

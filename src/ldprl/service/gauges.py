@@ -38,6 +38,11 @@ def gauges(service: Service, dashboard: Mapping[str, Any] | None) -> list[Gauge]
     found = [
         Gauge("ldprl_healthy", "Whether the database responds.", int(service.board.healthy)),
         Gauge(
+            "ldprl_plan_overdue_seconds",
+            "For how long the next plan has been due.",
+            round(service.board.overdue_seconds, 3),
+        ),
+        Gauge(
             "ldprl_waiting_reports", "Reports that wait for a commit.", service.committer.waiting
         ),
     ]

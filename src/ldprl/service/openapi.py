@@ -139,7 +139,11 @@ def _paths() -> dict[str, Schema]:
             404,
         ),
         "/v1/dashboard": _get("dashboard", "The dashboard's numbers.", {"type": "object"}),
-        "/healthz": _get("health", "Whether this server can work.", record(status={"const": "ok"})),
+        "/healthz": _get(
+            "health",
+            "Whether this server can work.",
+            record(status={"enum": ["ok", "plan-overdue"]}),
+        ),
         "/v1/admin/pause": {"post": pause},
         "/v1/admin/export": _get(
             "export", "Everything in the database except ids.", ref("Export"), 401, 403, **_ADMIN

@@ -16,7 +16,7 @@ from ldprl.learning.contradictions import contradictions
 from ldprl.learning.learner import next_plan
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.board import Board
-from ldprl.service.database.protocol import Database, ServiceState, StoredPlan
+from ldprl.service.database.protocol import Database, StoredPlan
 from ldprl.service.learners import learner_of
 from ldprl.service.loop import Loop
 from ldprl.service.metrics import Metrics
@@ -31,6 +31,18 @@ _AFTER_TROUBLE = 2.0
 _GRACE_HOURS = 1
 """How long ids outlive their version: time for a server that has not noticed yet."""
 _log = logging.getLogger("ldprl.service")
+
+
+class Heartbeat(Loop):
+    """Shows the other servers that the one that plans is alive, also while it makes a long plan."""
+
+    def __init__(self, database: Database, every: float) -> None:
+        super().__init__("heartbeat", every, every)
+        self._database = database
+
+    def step(self) -> None:
+        """Have the right to plan last longer, if this process has it."""
+        self._database.keep_leading()
 
 
 class Planner(Loop):
@@ -56,6 +68,7 @@ class Planner(Loop):
         self._metrics = metrics
         self._clock = clock
         self._learner = learner_of(deployment)
+        self._leads = False
         self._checked: tuple[int, list[str]] = (0, [])
         self.decoder = decoder
 
@@ -91,24 +104,19 @@ class Planner(Loop):
 
     def step(self) -> None:
         """Do what is due: publish a plan, forget ids that are no longer needed."""
-        if not self._database.lead():
+        leads = self._database.lead()
+        if leads and not self._leads:
+            _log.info("this server plans from now on")
+        self._leads = leads
+        if not leads:
             return
         state = self._board.refresh()
-        if self._due(state):
+        if self._board.due(state):
             self._publish(state.version + 1)
             self._board.refresh()
         expired = self._board.last_expired(_GRACE_HOURS)
         if expired > state.forgotten:
             self._database.forget(expired)
-
-    def _due(self, state: ServiceState) -> bool:
-        # Wanted may be a version that is not there: one that a relay saw before a restore.
-        if state.version <= state.plan_wanted:
-            return True
-        view = self._board.view
-        if view is None or view.current.version != state.version:
-            return False
-        return state.users >= self._deployment.next_plan_at(view.current.users)
 
     def _publish(self, version: int) -> None:
         started = time.perf_counter()

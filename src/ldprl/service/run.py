@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 from ldprl.errors import InputError
 from ldprl.service.app import App
 from ldprl.service.causes import DelayedError
+from ldprl.service.database import path_of
 from ldprl.service.database.protocol import without_password
 from ldprl.service.http_protocol import BoundedProtocol
 from ldprl.service.limits import Limits
@@ -61,16 +62,19 @@ def serve(
         expected = "1 with SQLite; give --database postgresql://… for several processes"
         raise InputError("workers", workers, expected)
     configure_logs(log_format)
-    listening = listen(host, port)
-    # Opened before anything starts, so that what is wrong with it is said in one line.
-    service = _open(settings)
-    address = "http://{}:{}".format(*listening.getsockname()[:2])
-    _log.info("serving %r at %s", settings.deployment.name, address)
-    if workers > 1:
-        service.database.close()
-        supervise(functools.partial(_work, settings, listening, access_log, log_format), workers)
-    else:
-        _run(service, listening, access_log)
+    # Before it listens: a server that cannot respond yet refuses connections.
+    _wait_for_database(settings)
+    with listen(host, port) as listening:
+        # Opened before anything starts, so that what is wrong with it is said in one line.
+        service = _open(settings)
+        address = "http://{}:{}".format(*listening.getsockname()[:2])
+        _log.info("serving %r at %s", settings.deployment.name, address)
+        if workers > 1:
+            service.database.close()
+            work = functools.partial(_work, settings, listening, access_log, log_format)
+            supervise(work, workers)
+        else:
+            _run(service, listening, access_log)
 
 
 def _work(
@@ -78,6 +82,7 @@ def _work(
 ) -> None:
     """Run one of several server processes."""
     configure_logs(log_format)
+    _wait_for_database(settings)
     _run(_open(settings), listening, access_log)
 
 
@@ -116,10 +121,21 @@ def run_app(
     uvicorn.Server(config).run(sockets=[listening])
 
 
+def _wait_for_database(settings: ServiceSettings) -> None:
+    if path_of(settings.database_url) is None:
+        from ldprl.service.database.waiting import wait_for_postgres
+
+        wait_for_postgres(settings.database_url, settings.database_wait)
+
+
 def _open(settings: ServiceSettings) -> Service:
     try:
         service = Service(settings)
-        service.prepare()
+        try:
+            service.prepare()
+        except BaseException:
+            service.database.close()
+            raise
         return service
     except DelayedError as delayed:
         expected = f"one that responds ({delayed.detail})"

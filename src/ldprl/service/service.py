@@ -42,9 +42,15 @@ class Service:
         self.planner = Planner(
             self.database, self.deployment, self.decoder, self.board, self.metrics, clock
         )
+        self.heartbeat = Heartbeat(self.database, settings.lease_seconds / 4)
         self.committer = Committer(self.database, self.metrics)
         self.intake = Intake(
-            self.deployment, self.database.secret, self.board, self.committer, self.metrics
+            self.deployment,
+            self.database.secret,
+            self.board,
+            self.committer,
+            self.metrics,
+            self.turns,
         )
 
         self.crowds = self._crowds()
@@ -73,7 +79,7 @@ class Service:
 
     def prepare(self) -> None:
         """Check the database, compile, and have a plan in force."""
-        check_integrity(self.database, self.deployment)
+        check_integrity(self.database.snapshot(), self.deployment)
         self.planner.warm_up()
         self._first_plan()
 
@@ -81,6 +87,7 @@ class Service:
         """Begin to work."""
         self.committer.start()
         self.board.start()
+        self.heartbeat.start()
         self.planner.start()
 
     def stop(self) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from ldprl.disk import read_json, read_text
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
+from ldprl.service.database.protocol import LEASE_SECONDS
 from ldprl.service.learners import learner_of
 from ldprl.service.limits import Limits
 
@@ -33,6 +34,10 @@ class ServiceSettings:
     proxies: tuple[str, ...] = ()
     """Addresses and networks whose ``X-Forwarded-For`` names the user's address; nobody else's
     does."""
+    lease_seconds: float = LEASE_SECONDS
+    """With PostgreSQL: after how long without a sign of the server that plans another one does."""
+    database_wait: float = 300.0
+    """Seconds to wait at the start for a database that does not respond."""
     forget_before: int = 0
     """Plans are made from reports under plans that were made from this many users, or more."""
     private_key: str | None = field(default=None, repr=False)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
-from ldprl.service.database.protocol import Database, without_password
+from ldprl.service.database.protocol import LEASE_SECONDS, Database, without_password
 
 
-def open_database(url: str, deployment: Deployment) -> Database:
+def open_database(
+    url: str, deployment: Deployment, lease_seconds: float = LEASE_SECONDS
+) -> Database:
     """Open the database at ``url``, which from then on holds ``deployment`` and no other.
 
     Parameters
@@ -16,6 +18,8 @@ def open_database(url: str, deployment: Deployment) -> Database:
         ``sqlite:///PATH`` (four slashes before an absolute path) or ``postgresql://…``.
     deployment
         What to serve. If the database holds another deployment, it is refused.
+    lease_seconds
+        With PostgreSQL: after how long without a sign of the server that plans another one does.
     """
     path = path_of(url)
     if path is not None:
@@ -24,7 +28,7 @@ def open_database(url: str, deployment: Deployment) -> Database:
         return SqliteDatabase(path, deployment)
     from ldprl.service.database.postgres import PostgresDatabase
 
-    return PostgresDatabase(url, deployment)
+    return PostgresDatabase(url, deployment, lease_seconds)
 
 
 def path_of(url: str) -> str | None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from ldprl.service.database.protocol import Admitted, Verdict
 from ldprl.shape import IntArray
 
@@ -58,13 +56,3 @@ def added(reports: Sequence[Admitted]) -> dict[tuple[int, int], tuple[int, IntAr
         )
         for place, group in sorted(groups.items())
     }
-
-
-def blob_of(tally: IntArray) -> bytes:
-    """Return a tally as databases keep it."""
-    return tally.astype("<i8").tobytes()
-
-
-def tally_of(blob: bytes) -> IntArray:
-    """Read what :func:`blob_of` wrote."""
-    return np.frombuffer(blob, dtype="<i8").astype(np.int64)

@@ -2,51 +2,62 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import psycopg
 import psycopg.sql
 
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
-from ldprl.service.database.adding import (
-    added,
-    blob_of,
-    first_of_each_id,
-    not_counted,
-    tally_of,
-    verdicts,
-)
+from ldprl.service.database.adding import added, first_of_each_id, not_counted, verdicts
+from ldprl.service.database.lease import LEASE_TABLE, Lease
 from ldprl.service.database.protocol import (
     Admitted,
     ServiceState,
+    Snapshot,
     StoredPlan,
     Sum,
     Verdict,
     without_password,
 )
-from ldprl.service.database.schema import SCHEMA, claimed, is_new
-from ldprl.service.database.session import Session, first_line
+from ldprl.service.database.rows import (
+    Meta,
+    checksum,
+    damaged,
+    meta_from,
+    plan_of,
+    plan_row,
+    sum_of,
+    sum_row,
+    with_checksum,
+)
+from ldprl.service.database.schema import CHECKED, SCHEMA, claimed, is_new
+from ldprl.service.database.session import NAME, Session, connect, first_line
 from ldprl.shape import IntArray
 
-TABLES = """
+TABLES = (
+    """
 CREATE TABLE meta (
   one BOOLEAN PRIMARY KEY CHECK (one), deployment TEXT NOT NULL, secret BYTEA NOT NULL,
   paused BOOLEAN NOT NULL, plan_wanted BIGINT NOT NULL, forgotten BIGINT NOT NULL,
-  schema INTEGER NOT NULL);
+  schema INTEGER NOT NULL, checksum BYTEA NOT NULL);
 CREATE TABLE plans (
   version BIGINT PRIMARY KEY, users BIGINT NOT NULL, sums_digest TEXT NOT NULL,
-  published_hour BIGINT NOT NULL, assignments TEXT NOT NULL);
+  published_hour BIGINT NOT NULL, assignments TEXT NOT NULL, checksum BYTEA NOT NULL);
 CREATE TABLE sums (
   version BIGINT NOT NULL, assignment INTEGER NOT NULL, users BIGINT NOT NULL,
-  tally BYTEA NOT NULL, PRIMARY KEY (version, assignment));
-CREATE TABLE ids (id BYTEA PRIMARY KEY, version BIGINT NOT NULL);
+  tally BYTEA NOT NULL, checksum BYTEA NOT NULL, PRIMARY KEY (version, assignment));
+CREATE TABLE ids (id BYTEA PRIMARY KEY, version BIGINT NOT NULL, checksum BYTEA NOT NULL);
 CREATE TABLE outcomes (name TEXT PRIMARY KEY, count BIGINT NOT NULL);
 """
+    + LEASE_TABLE
+)
 # Few round trips: after each of them the thread waits for the interpreter, too. Ids and sums are
 # parameters, as a database may log the text of a statement that fails. The lock has a statement of
 # its own: one that waited for it would read what was there before.
@@ -54,22 +65,24 @@ _BEGIN = """
 BEGIN;
 SELECT pg_advisory_xact_lock_shared({lock});
 SELECT forgotten FROM meta;
-SELECT version, assignment, users, tally FROM sums
+SELECT * FROM sums
 WHERE (version, assignment) IN (VALUES {places}) ORDER BY version, assignment FOR UPDATE
 """
 # In the order of the ids, so that two servers with the same ids wait and do not deadlock.
-_KEEP = """
+_ID_CHECKSUM = "substring(sha256(id || int8send(version)) FROM 1 FOR 4)"
+_KEEP = f"""
 WITH kept AS (
-  INSERT INTO ids SELECT substring(packed FROM 16 * place + 1 FOR 16), version
-  FROM unnest(%b::bigint[], %b::bytea[]) AS given (version, packed),
-    generate_series(0, length(packed) / 16 - 1) AS place
+  INSERT INTO ids SELECT id, version, {_ID_CHECKSUM}
+  FROM (SELECT substring(packed FROM 16 * place + 1 FOR 16) AS id, version
+    FROM unnest(%b::bigint[], %b::bytea[]) AS given (version, packed),
+      generate_series(0, length(packed) / 16 - 1) AS place) AS ids
   ORDER BY 1 ON CONFLICT DO NOTHING RETURNING id)
 SELECT coalesce(string_agg(id, ''), '') FROM kept
 """
 _ADD = """
-UPDATE sums SET users = new.users, tally = new.tally
-FROM unnest(%b::bigint[], %b::integer[], %b::bigint[], %b::bytea[])
-  AS new (version, assignment, users, tally)
+UPDATE sums SET users = new.users, tally = new.tally, checksum = new.checksum
+FROM unnest(%b::bigint[], %b::integer[], %b::bigint[], %b::bytea[], %b::bytea[])
+  AS new (version, assignment, users, tally, checksum)
 WHERE sums.version = new.version AND sums.assignment = new.assignment
 """
 _COUNT = """
@@ -86,16 +99,19 @@ _FOUND = (
     "SELECT table_name, array_agg(column_name::text) FROM information_schema.columns "
     "WHERE table_schema = current_schema() GROUP BY table_name"
 )
-SETUP_LOCK, _PLANNER_LOCK, _FORGET_LOCK = (0x6C647072_6C000000 + i for i in (1, 2, 3))
+_META = "SELECT deployment, secret, paused, plan_wanted, forgotten, checksum FROM meta"
+_CHANGE = "UPDATE meta SET paused = %s, plan_wanted = %s, forgotten = %s, checksum = %s"
+_IDS = f"SELECT version, count(*), bool_and(checksum = {_ID_CHECKSUM}) FROM ids GROUP BY version"
+SETUP_LOCK, _FORGET_LOCK = 0x6C647072_6C000001, 0x6C647072_6C000003
 
 
 class PostgresDatabase:
     """The sums in the database at ``url``; any number of servers may use it at once."""
 
-    def __init__(self, url: str, deployment: Deployment) -> None:
+    def __init__(self, url: str, deployment: Deployment, lease_seconds: float) -> None:
         # One session each, so that a long read holds no commit up.
         self._committing, self._reading, self._planning = (Session(url) for _ in range(3))
-        self._leader: psycopg.Connection[Any] | None = None
+        self._lease = Lease(self._planning, lease_seconds)
         self._forgotten = 0
         try:
             with self._planning.transaction() as session:
@@ -120,14 +136,14 @@ class PostgresDatabase:
 
     def _begin(
         self, session: psycopg.Connection[Any], reports: Sequence[Admitted]
-    ) -> tuple[dict[bytes, Admitted], list[tuple[int, int, int, bytes]]]:
+    ) -> tuple[dict[bytes, Admitted], list[Sum]]:
         """Begin, and keep the ids that are new; return their reports by id, and the sums so far."""
         while first := first_of_each_id(reports, self._forgotten):
             places = {(report.version, report.assignment) for report in first.values()}
             begun = session.execute(_BEGIN.format(lock=_FORGET_LOCK, places=_values(places)))
             _, [[forgotten]], sums = [one.fetchall() for one in begun.results() if one.description]
             if forgotten == self._forgotten:
-                return _kept(session, first), sums
+                return _kept(session, first), [sum_of(row) for row in sums]
             # Others have forgotten versions since: begin again without their reports.
             session.rollback()
             self._forgotten = forgotten
@@ -145,55 +161,57 @@ class PostgresDatabase:
         """Return the plans, or the first of them, with a version above ``after``, in order."""
         found = "SELECT * FROM plans WHERE version > %s ORDER BY version LIMIT %s"
         with self._reading.transaction() as session:
-            return [StoredPlan(*row) for row in session.execute(found, (after, most))]
+            return [plan_of(row) for row in session.execute(found, (after, most))]
 
     def sums(self) -> list[Sum]:
         """Return all sums at one moment, ordered by version and assignment."""
         with self._reading.transaction() as session:
-            rows = session.execute("SELECT * FROM sums ORDER BY version, assignment").fetchall()
-        return [Sum(v, i, users, tally_of(blob)) for v, i, users, blob in rows]
+            return _sums(session)
+
+    def snapshot(self) -> Snapshot:
+        """Return everything at one moment; every row is read and checked."""
+        with self._reading.transaction() as session:
+            session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            plans = [plan_of(row) for row in session.execute("SELECT * FROM plans ORDER BY 1")]
+            [meta] = session.execute(_META)
+            ids = ids_by_version(session)
+            return Snapshot(plans, _sums(session), ids, meta_from(meta).forgotten)
 
     def lead(self) -> bool:
-        """Return whether this session holds the planner's lock, which ends with the session."""
-        with self._planning.transaction() as session:
-            if session is self._leader:
-                session.execute("SELECT 1")
-                return True
-            got = session.execute("SELECT pg_try_advisory_lock(%s)", (_PLANNER_LOCK,)).fetchone()
-            self._leader = session if got == (True,) else None
-            return self._leader is not None
+        """Return whether this process has the planner's lease, or gets it now."""
+        return self._lease.take()
+
+    def keep_leading(self) -> None:
+        """Have the planner's lease last longer, if this process has it."""
+        self._lease.renew()
 
     def publish(self, plan: StoredPlan, lengths: Sequence[int]) -> None:
-        """Put a plan in force, through the session that holds the planner's lock."""
-        row = (plan.version, plan.users, plan.sums_digest, plan.published_hour, plan.assignments)
-        empty = [(plan.version, i, bytes(8 * length)) for i, length in enumerate(lengths)]
+        """Put a plan in force, if this process has the planner's lease still."""
+        empty = [sum_row(plan.version, i, 0, np.zeros(n, np.int64)) for i, n in enumerate(lengths)]
         with self._planning.transaction() as session:
-            if session is not self._leader:
-                raise DelayedError(
-                    "database-down", "the session that held the planner's lock is gone"
-                )
-            session.execute("INSERT INTO plans VALUES (%s, %s, %s, %s, %s)", row)
+            self._lease.hold(session)
+            session.execute("INSERT INTO plans VALUES (%s, %s, %s, %s, %s, %s)", plan_row(plan))
             with session.cursor() as cursor:
-                cursor.executemany("INSERT INTO sums VALUES (%s, %s, 0, %s)", empty)
+                cursor.executemany("INSERT INTO sums VALUES (%s, %s, %s, %s, %s)", empty)
 
     def forget(self, version: int) -> None:
         """Close the versions up to ``version`` for good, and delete the ids reported under them."""
         with self._planning.transaction() as session:
             # Commits that have read the old value end first, and later ones read the new one.
             session.execute("SELECT pg_advisory_xact_lock(%s)", (_FORGET_LOCK,))
-            session.execute("UPDATE meta SET forgotten = greatest(forgotten, %s)", (version,))
+            _change(session, forgotten=version)
         with self._planning.transaction() as session:
             session.execute("DELETE FROM ids WHERE version <= (SELECT forgotten FROM meta)")
 
     def set_paused(self, paused: bool) -> None:
         """Pause the service, or resume it."""
         with self._reading.transaction() as session:
-            session.execute("UPDATE meta SET paused = %s", (paused,))
+            _change(session, paused=paused)
 
     def want_plan(self, version: int) -> None:
         """Ask whoever plans to replace ``version`` now."""
         with self._reading.transaction() as session:
-            session.execute("UPDATE meta SET plan_wanted = %s", (version,))
+            _change(session, plan_wanted=version)
 
     def close(self) -> None:
         """End the sessions."""
@@ -207,18 +225,86 @@ def _claim(session: psycopg.Connection[Any], deployment: Deployment, place: str)
     if "meta" in found and "schema" not in found["meta"]:
         session.execute("ALTER TABLE meta ADD COLUMN schema INTEGER NOT NULL DEFAULT 0")
     row = session.execute("SELECT schema FROM meta").fetchone() if "meta" in found else None
-    if is_new(found, row[0] if row else 0, place):
+    schema = row[0] if row else 0
+    if is_new(found, schema, place):
         session.execute(TABLES)
         secret = secrets.token_bytes(32)
         text = json.dumps(deployment.document, ensure_ascii=False)
-        new = "INSERT INTO meta VALUES (true, %s, %s, false, 0, 0, %s)"
-        session.execute(new, (text, secret, SCHEMA))
+        *meta, check = with_checksum(*Meta(text, secret, False, 0, 0))
+        new = "INSERT INTO meta VALUES (true, %s, %s, %s, %s, %s, %s, %s)"
+        session.execute(new, (*meta, SCHEMA, check))
         return secret
-    rows = session.execute("SELECT deployment, secret FROM meta").fetchall()
-    secret = claimed(rows, deployment, place)
-    session.execute("UPDATE meta SET schema = %s", (SCHEMA,))
+    if row is not None and schema != SCHEMA:
+        _migrate(session, place)
+    secret = claimed(session.execute(_META).fetchall(), deployment, place)
     session.execute("DELETE FROM ids WHERE version <= (SELECT forgotten FROM meta)")
     return secret
+
+
+def _migrate(session: psycopg.Connection[Any], place: str) -> None:
+    """Give the rows of an earlier version's tables their checksums."""
+    others = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND application_name LIKE 'ldprl%%' AND application_name <> %s"
+    )
+    [[running]] = session.execute(others, (NAME,))
+    if running:
+        # They write rows without checksums, which would look damaged.
+        expected = "a database that no server of an earlier version uses: stop them all first"
+        raise InputError("database", place, expected)
+    for table in CHECKED:
+        session.execute(f"ALTER TABLE {table} ADD COLUMN checksum BYTEA")
+    for table, columns, key in (
+        ("meta", "deployment, secret, paused, plan_wanted, forgotten", ()),
+        ("plans", "version, users, sums_digest, published_hour, assignments", ("version",)),
+        ("sums", "version, assignment, users, tally", ("version", "assignment")),
+    ):
+        where = " AND ".join(f"{name} = %s" for name in key) or "true"
+        change = f"UPDATE {table} SET checksum = %s WHERE {where}"
+        for row in session.execute(f"SELECT {columns} FROM {table}").fetchall():
+            session.execute(change, (checksum(*row), *row[: len(key)]))
+    session.execute(f"UPDATE ids SET checksum = {_ID_CHECKSUM}")
+    for table in CHECKED:
+        session.execute(f"ALTER TABLE {table} ALTER COLUMN checksum SET NOT NULL")
+    session.execute(LEASE_TABLE)
+    session.execute("UPDATE meta SET schema = %s", (SCHEMA,))
+
+
+def _change(session: psycopg.Connection[Any], **values: Any) -> None:
+    """Change what the table ``meta`` says, if it is as it was written; nothing is opened again."""
+    [row] = session.execute(f"{_META} FOR UPDATE")
+    before = meta_from(row)
+    after = before._replace(**values)
+    after = after._replace(forgotten=max(before.forgotten, after.forgotten))
+    session.execute(_CHANGE, with_checksum(*after)[2:])
+
+
+def _sums(session: psycopg.Connection[Any]) -> list[Sum]:
+    found = "SELECT * FROM sums ORDER BY version, assignment"
+    return [sum_of(row) for row in session.execute(found, binary=True)]
+
+
+def ids_by_version(session: psycopg.Connection[Any]) -> dict[int, int]:
+    """Return how many ids there are of each version; every one is checked."""
+    found = session.execute(_IDS).fetchall()
+    for version, _, whole in found:
+        if not whole:
+            raise damaged(f"an id of version {version} has changed since it was written")
+    return {version: count for version, count, _ in found}
+
+
+@contextlib.contextmanager
+def one_transaction(url: str) -> Iterator[psycopg.Connection[Any]]:
+    """Open a session for one transaction; what is wrong with the database is said in one line."""
+    try:
+        with connect(url) as session, session.transaction():
+            # Nobody waits for what is copied, which may take its time between two statements.
+            session.execute("SET idle_in_transaction_session_timeout = 0")
+            yield session
+    except (psycopg.Error, DelayedError) as error:
+        reason = first_line(error) if isinstance(error, psycopg.Error) else error.detail
+        expected = f"a database that can be used ({reason})"
+        raise InputError("database", without_password(url), expected) from None
 
 
 def _kept(
@@ -238,17 +324,17 @@ def _kept(
 
 def _end(
     session: psycopg.Connection[Any],
-    sums: Sequence[tuple[int, int, int, bytes]],
+    sums: Sequence[Sum],
     additions: dict[tuple[int, int], tuple[int, IntArray]],
     causes: Mapping[str, int],
 ) -> None:
     """Add to the sums, whose rows every server locks in the same order, and commit."""
     if additions:
-        before = {(version, index): (users, blob) for version, index, users, blob in sums}
+        before = {(one.version, one.assignment): one for one in sums}
         rows = []
         for place, (more, tally) in additions.items():
-            users, blob = before[place]
-            rows.append((*place, users + more, blob_of(tally_of(blob) + tally)))
+            one = before[place]
+            rows.append(sum_row(*place, one.users + more, one.tally + tally))
         session.execute(_ADD, [list(column) for column in zip(*rows, strict=True)])
     text = "" if sums else "BEGIN;"
     if causes:

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ldprl.errors import InputError
-from ldprl.mechanisms.alphabet import Alphabet, Values
+from ldprl.mechanisms.alphabet import Adder, Values
 from ldprl.protocol.deployment import Deployment
 from ldprl.shape import IntArray
+
+LEASE_SECONDS = 20.0
+"""For how long a server that does not move keeps the others from planning."""
 
 Verdict = Literal["counted", "duplicate", "expired-version"]
 """What a commit made of a report."""
@@ -22,7 +25,7 @@ class Admitted(NamedTuple):
     id: bytes
     version: int
     assignment: int
-    alphabet: Alphabet
+    alphabet: Adder
     values: Values
     table: int = 0
     """The number of the user's table, where the assignment has a law of them."""
@@ -74,11 +77,21 @@ class ServiceState:
     any more, whatever any clock says. It never decreases."""
 
 
+class Snapshot(NamedTuple):
+    """Everything at one moment."""
+
+    plans: Sequence[StoredPlan]
+    sums: Sequence[Sum]
+    ids: Mapping[int, int]
+    """How many ids are kept of each version."""
+    forgotten: int
+
+
 class Database(Protocol):
     """A database that holds one deployment; safe to call from several threads.
 
     Whatever fails because of the database raises :class:`~ldprl.service.causes.DelayedError`, and
-    then nothing was changed.
+    then nothing was changed. So does reading a row that is not as it was written.
     """
 
     secret: bytes
@@ -100,11 +113,20 @@ class Database(Protocol):
     def sums(self) -> list[Sum]:
         """Return all sums at one moment, ordered by version and assignment."""
 
+    def snapshot(self) -> Snapshot:
+        """Return everything at one moment; every row is read and checked."""
+
     def lead(self) -> bool:
         """Return whether this process is the one that plans; try to become it if none is."""
 
+    def keep_leading(self) -> None:
+        """Have :meth:`lead` stay true, while this process plans; called by another thread."""
+
     def publish(self, plan: StoredPlan, lengths: Sequence[int]) -> None:
-        """Put a plan in force, with an empty sum of the given length for each assignment."""
+        """Put a plan in force, with an empty sum of the given length for each assignment.
+
+        Refused unless :meth:`lead` has stayed true since it was last called.
+        """
 
     def forget(self, version: int) -> None:
         """Close the versions up to ``version`` for good, and delete the ids reported under them."""

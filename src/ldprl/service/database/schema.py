@@ -8,12 +8,17 @@ from typing import Any
 
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
+from ldprl.service.causes import DelayedError
 from ldprl.service.database.protocol import check_same
+from ldprl.service.database.rows import Meta, meta_from
 
-SCHEMA = 1
-"""Version of the tables."""
-_KNOWN = (0, SCHEMA)
-"""Versions that can be opened. Databases from before it was written down say 0: the same tables."""
+SCHEMA = 2
+"""Version of the tables; with it goes :data:`ldprl.service.database.session.NAME`."""
+_KNOWN = (0, 1, SCHEMA)
+"""Versions that can be opened. Databases from before it was written down say 0, with the tables of
+version 1: those had no checksums."""
+CHECKED = ("meta", "plans", "sums", "ids")
+"""The tables whose rows have a checksum. How often reports were refused matters to nobody's sum."""
 _COLUMNS = {
     "meta": {"deployment", "secret", "paused", "plan_wanted", "forgotten"},
     "plans": {"version", "users", "sums_digest", "published_hour", "assignments"},
@@ -40,7 +45,8 @@ def is_new(found: Mapping[str, Set[str]], schema: int, place: str) -> bool:
         )
         raise InputError("database", place, expected)
     for name, columns in _COLUMNS.items():
-        missing = sorted(columns - ours.get(name, set()))
+        checked = {"checksum"} if schema == SCHEMA and name in CHECKED else set()
+        missing = sorted((columns | checked) - ours.get(name, set()))
         if missing:
             expected = f"a whole database: the table {name!r} has no {', '.join(missing)}"
             raise InputError("database", place, expected)
@@ -49,13 +55,20 @@ def is_new(found: Mapping[str, Set[str]], schema: int, place: str) -> bool:
 
 def claimed(rows: Sequence[Sequence[Any]], deployment: Deployment, place: str) -> bytes:
     """Return the secret of a database, whose ``meta`` is given, if it holds ``deployment``."""
-    try:
-        ((text, secret),) = rows
-        kept = json.loads(text)
-        if not isinstance(kept, dict) or not isinstance(secret, bytes) or len(secret) != 32:
-            raise ValueError
-    except (ValueError, TypeError, RecursionError):
-        expected = "a whole database: its table 'meta' cannot be read"
-        raise InputError("database", place, expected) from None
+    meta, kept = read_meta(rows, "database", place)
     check_same(deployment, kept)
-    return secret
+    return meta.secret
+
+
+def read_meta(rows: Sequence[Sequence[Any]], field: str, place: str) -> tuple[Meta, dict[str, Any]]:
+    """Return the row of ``meta``, whole, and the deployment in it."""
+    try:
+        (stored,) = rows
+        meta = meta_from(stored)
+        kept = json.loads(meta.deployment)
+        if not isinstance(kept, dict) or not isinstance(meta.secret, bytes):
+            raise ValueError
+    except (DelayedError, ValueError, TypeError, RecursionError):
+        expected = "a whole database: its table 'meta' cannot be read, or was changed"
+        raise InputError(field, place, expected) from None
+    return meta, kept

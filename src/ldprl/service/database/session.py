@@ -14,6 +14,60 @@ from ldprl.service.causes import DelayedError
 
 _LONGEST_BACKOFF = 2.0
 """Seconds between two attempts to connect, at most."""
+NAME = "ldprl/2"
+"""What the database calls our sessions; the number is raised with that of the tables."""
+SETTINGS = {
+    # A statement must see what was committed before it began: commits that waited for the closing
+    # of a version would count into it again, with ids that are gone.
+    "default_transaction_isolation": "read committed",
+    "default_transaction_read_only": "off",
+    "default_transaction_deferrable": "off",
+    # What is acknowledged is on disk.
+    "synchronous_commit": "on",
+    "client_encoding": "UTF8",
+    "standard_conforming_strings": "on",
+    # A server that stops in the middle of a commit holds rows that others wait for: it loses them
+    # before they give up.
+    "idle_in_transaction_session_timeout": "10s",
+    "lock_timeout": "20s",
+    # None: PostgreSQL calls a commit done that is cancelled while it waits for its standby, and
+    # the deletion of many ids takes long.
+    "statement_timeout": "0",
+    "transaction_timeout": "0",
+    "idle_session_timeout": "0",
+    # The server's side notices within half a minute that a machine of ours is gone.
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "10000",
+}
+"""What every session relies on, whatever the server, the database or the role has by default."""
+_SET = (
+    "SELECT set_config(name, value, false) FROM unnest(%s::text[], %s::text[])"
+    # Older servers do not know all of them.
+    " AS given (name, value) WHERE name IN (SELECT name FROM pg_settings)"
+)
+
+
+def connect(url: str) -> psycopg.Connection[Any]:
+    """Open a session with all that is relied on; each statement is a transaction of its own."""
+    connection = psycopg.connect(
+        url,
+        autocommit=True,
+        connect_timeout=3,
+        application_name=NAME,
+        keepalives=1,
+        keepalives_idle=10,
+        keepalives_interval=5,
+        keepalives_count=3,
+        tcp_user_timeout=10_000,
+    )
+    try:
+        connection.execute(_SET, (list(SETTINGS), list(SETTINGS.values())))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 class Session:
@@ -61,15 +115,7 @@ class Session:
         if time.monotonic() < self._not_before:
             raise DelayedError("database-down", "the database went away")
         try:
-            self._connection = psycopg.connect(
-                self._url,
-                autocommit=True,
-                connect_timeout=3,
-                application_name="ldprl",
-                tcp_user_timeout=10_000,
-                options="-c synchronous_commit=on -c lock_timeout=20s"
-                " -c idle_in_transaction_session_timeout=60s",
-            )
+            self._connection = connect(self._url)
         except psycopg.Error as error:
             self._backoff = min(max(2 * self._backoff, 0.1), _LONGEST_BACKOFF)
             self._not_before = time.monotonic() + self._backoff

@@ -7,25 +7,38 @@ import json
 import secrets
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
-from ldprl.service.database.adding import (
-    added,
-    blob_of,
-    first_of_each_id,
-    not_counted,
-    tally_of,
-    verdicts,
-)
+from ldprl.service.database.adding import added, first_of_each_id, not_counted, verdicts
 from ldprl.service.database.known import KnownIds
 from ldprl.service.database.locked_file import LockedFile
-from ldprl.service.database.protocol import Admitted, ServiceState, StoredPlan, Sum, Verdict
-from ldprl.service.database.schema import SCHEMA, claimed, is_new
+from ldprl.service.database.protocol import (
+    Admitted,
+    ServiceState,
+    Snapshot,
+    StoredPlan,
+    Sum,
+    Verdict,
+)
+from ldprl.service.database.rows import (
+    Meta,
+    checksum,
+    meta_from,
+    plan_of,
+    plan_row,
+    sum_of,
+    sum_row,
+    with_checksum,
+    without_checksum,
+)
+from ldprl.service.database.schema import CHECKED, SCHEMA, claimed, is_new
 from ldprl.service.database.sqlite_file import (
     COUNT,
     connect,
@@ -38,28 +51,29 @@ from ldprl.shape import IntArray
 TABLES = """
 CREATE TABLE meta (
   deployment TEXT NOT NULL, secret BLOB NOT NULL, paused INTEGER NOT NULL,
-  plan_wanted INTEGER NOT NULL, forgotten INTEGER NOT NULL);
+  plan_wanted INTEGER NOT NULL, forgotten INTEGER NOT NULL, checksum BLOB NOT NULL);
 CREATE TABLE plans (
   version INTEGER PRIMARY KEY, users INTEGER NOT NULL, sums_digest TEXT NOT NULL,
-  published_hour INTEGER NOT NULL, assignments TEXT NOT NULL);
+  published_hour INTEGER NOT NULL, assignments TEXT NOT NULL,
+  checksum BLOB NOT NULL);
 CREATE TABLE sums (
   version INTEGER NOT NULL, assignment INTEGER NOT NULL, users INTEGER NOT NULL,
-  tally BLOB NOT NULL, PRIMARY KEY (version, assignment)) WITHOUT ROWID;
+  tally BLOB NOT NULL, checksum BLOB NOT NULL, PRIMARY KEY (version, assignment)) WITHOUT ROWID;
 CREATE TABLE ids (
   version INTEGER NOT NULL, number INTEGER NOT NULL, packed BLOB NOT NULL,
-  PRIMARY KEY (version, number)) WITHOUT ROWID;
+  checksum BLOB NOT NULL, PRIMARY KEY (version, number)) WITHOUT ROWID;
 CREATE TABLE outcomes (
   name TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 """
 # The ids of one commit are one row, added at the end: random ids in an index would
 # touch a page each. Which ids are known is looked up in memory.
-_KEEP = "INSERT INTO ids SELECT ?1, coalesce(max(number), 0) + 1, ?2 FROM ids WHERE version = ?1"
+_NUMBER = "SELECT coalesce(max(number), 0) + 1 FROM ids WHERE version = ?"
 _TOTALS = (
     "SELECT (SELECT coalesce(sum(users), 0) FROM sums),"
     " (SELECT coalesce(max(version), 0) FROM plans), paused, plan_wanted, forgotten FROM meta"
 )
 _USERS = "SELECT version, assignment, users FROM sums ORDER BY version, assignment"
-_TALLY = "SELECT tally FROM sums WHERE version = ? AND assignment = ?"
+_SUM = "SELECT * FROM sums WHERE version = ? AND assignment = ?"
 _CACHE_KIB = 64 * 1024
 """SQLite's page cache."""
 
@@ -103,21 +117,21 @@ class SqliteDatabase:
                     writer.execute(statement)
                 secret = secrets.token_bytes(32)
                 text = json.dumps(deployment.document, ensure_ascii=False)
-                writer.execute("INSERT INTO meta VALUES (?, ?, 0, 0, 0)", (text, secret))
+                row = with_checksum(*Meta(text, secret, False, 0, 0))
+                writer.execute("INSERT INTO meta VALUES (?, ?, ?, ?, ?, ?)", row)
+                writer.execute(f"PRAGMA user_version = {SCHEMA}")
             else:
-                rows = writer.execute("SELECT deployment, secret FROM meta").fetchall()
+                migrate(writer)
+                rows = writer.execute("SELECT * FROM meta").fetchall()
                 secret = claimed(rows, deployment, self._file.path)
-            writer.execute(f"PRAGMA user_version = {SCHEMA}")
             return secret
 
     def _load(self) -> None:
         """Keep at hand what is committed, so that a commit need not read before it writes."""
-        (self._forgotten,) = self._writer.execute("SELECT forgotten FROM meta").fetchone()
+        self._forgotten = meta_of(self._writer).forgotten
         self._writer.execute("DELETE FROM ids WHERE version <= ?", (self._forgotten,))
         self._known = KnownIds()
-        for version, packed in self._reader.execute("SELECT version, packed FROM ids"):
-            if len(packed) % 16:
-                raise ValueError(f"the ids of version {version} are cut short")
+        for version, packed in ids_of(self._reader):
             self._known.add(version, [packed[i : i + 16] for i in range(0, len(packed), 16)])
         self._sums: dict[tuple[int, int], tuple[int, IntArray]] = {}
         self._sums = {(s.version, s.assignment): (s.users, s.tally) for s in self.sums()}
@@ -132,14 +146,16 @@ class SqliteDatabase:
             for one, report in new.items():
                 ids.setdefault(report.version, []).append(one)
             for version, mine in ids.items():
-                writer.execute(_KEEP, (version, b"".join(mine)))
+                (number,) = writer.execute(_NUMBER, (version,)).fetchone()
+                row = with_checksum(version, number, b"".join(mine))
+                writer.execute("INSERT INTO ids VALUES (?, ?, ?, ?)", row)
             sums: dict[tuple[int, int], tuple[int, IntArray]] = {}
             for place, (users, tally) in added(list(new.values())).items():
                 before = self._sums[place]
                 sums[place] = (before[0] + users, before[1] + tally)
             if sums:
-                rows = [(*place, users, blob_of(tally)) for place, (users, tally) in sums.items()]
-                marks = ", ".join(["(?, ?, ?, ?)"] * len(rows))
+                rows = [sum_row(*place, users, tally) for place, (users, tally) in sums.items()]
+                marks = ", ".join(["(?, ?, ?, ?, ?)"] * len(rows))
                 flat = [value for row in rows for value in row]
                 writer.execute(f"REPLACE INTO sums VALUES {marks}", flat)
             result = verdicts(reports, new, self._forgotten)
@@ -161,34 +177,40 @@ class SqliteDatabase:
         found = "SELECT * FROM plans WHERE version > ? ORDER BY version LIMIT ?"
         with self._read() as reader:
             rows = reader.execute(found, (after, -1 if most is None else most)).fetchall()
-        return [StoredPlan(*row) for row in rows]
+        return [plan_of(row) for row in rows]
 
     def sums(self) -> list[Sum]:
         """Return all sums at one moment, ordered by version and assignment."""
         with self._read() as reader:
             rows = reader.execute(_USERS).fetchall()
-            return [Sum(v, i, users, self._tally(reader, v, i, users)) for v, i, users in rows]
+            return [self._sum(reader, *row) for row in rows]
 
-    def _tally(self, reader: sqlite3.Connection, v: int, i: int, users: int) -> IntArray:
-        """Return a sum's tally: what is at hand if it is of as many users, else what is stored."""
-        known = self._sums.get((v, i))
+    def _sum(self, reader: sqlite3.Connection, version: int, assignment: int, users: int) -> Sum:
+        """Return a sum: what is at hand if it is of as many users, else what is stored."""
+        known = self._sums.get((version, assignment))
         if known is not None and known[0] == users:
-            return known[1]
-        (blob,) = reader.execute(_TALLY, (v, i)).fetchone()
-        return tally_of(blob)
+            return Sum(version, assignment, users, known[1])
+        return sum_of(reader.execute(_SUM, (version, assignment)).fetchone())
+
+    def snapshot(self) -> Snapshot:
+        """Return everything at one moment; every row is read and checked."""
+        with self._read() as reader:
+            return snapshot_of(reader)
 
     def lead(self) -> bool:
         """Return True: the file belongs to this process."""
         return True
 
+    def keep_leading(self) -> None:
+        """Do nothing: the file belongs to this process."""
+
     def publish(self, plan: StoredPlan, lengths: Sequence[int]) -> None:
         """Put a plan in force, with an empty sum of the given length for each assignment."""
         empty = {(plan.version, i): (0, np.zeros(n, np.int64)) for i, n in enumerate(lengths)}
         with self._transaction() as writer:
-            row = (plan.version, plan.users, plan.sums_digest, plan.published_hour)
-            writer.execute("INSERT INTO plans VALUES (?, ?, ?, ?, ?)", (*row, plan.assignments))
-            rows = [(*place, users, blob_of(tally)) for place, (users, tally) in empty.items()]
-            writer.executemany("INSERT INTO sums VALUES (?, ?, ?, ?)", rows)
+            writer.execute("INSERT INTO plans VALUES (?, ?, ?, ?, ?, ?)", plan_row(plan))
+            rows = [sum_row(*place, users, tally) for place, (users, tally) in empty.items()]
+            writer.executemany("INSERT INTO sums VALUES (?, ?, ?, ?, ?)", rows)
             # Before others can see the plan: a report under it may come at once.
             self._sums.update(empty)
 
@@ -196,7 +218,7 @@ class SqliteDatabase:
         """Close the versions up to ``version`` for good, and delete the ids reported under them."""
         with self._transaction() as writer:
             closed = max(version, self._forgotten)
-            writer.execute("UPDATE meta SET forgotten = ?", (closed,))
+            _change(writer, forgotten=closed)
             writer.execute("DELETE FROM ids WHERE version <= ?", (closed,))
             # Before the next commit begins; should this one fail, closing early loses nothing.
             self._forgotten = closed
@@ -205,12 +227,12 @@ class SqliteDatabase:
     def set_paused(self, paused: bool) -> None:
         """Pause the service, or resume it."""
         with self._transaction() as writer:
-            writer.execute("UPDATE meta SET paused = ?", (int(paused),))
+            _change(writer, paused=paused)
 
     def want_plan(self, version: int) -> None:
         """Ask whoever plans to replace ``version`` now."""
         with self._transaction() as writer:
-            writer.execute("UPDATE meta SET plan_wanted = ?", (version,))
+            _change(writer, plan_wanted=version)
 
     def close(self) -> None:
         """Close the file, and let another server have it."""
@@ -238,6 +260,51 @@ class SqliteDatabase:
             finally:
                 with contextlib.suppress(sqlite3.Error):
                     self._reader.execute("ROLLBACK")
+
+
+def _change(writer: sqlite3.Connection, **values: Any) -> None:
+    """Change what the table ``meta`` says, if it is as it was written."""
+    row = with_checksum(*meta_of(writer)._replace(**values))
+    writer.execute("DELETE FROM meta")
+    writer.execute("INSERT INTO meta VALUES (?, ?, ?, ?, ?, ?)", row)
+
+
+def meta_of(connection: sqlite3.Connection) -> Meta:
+    """Return the row of the table ``meta``."""
+    return meta_from(connection.execute("SELECT * FROM meta").fetchone())
+
+
+def ids_of(connection: sqlite3.Connection) -> Iterator[tuple[int, bytes]]:
+    """Return versions and, packed, ids that were reported under them."""
+    for stored in connection.execute("SELECT * FROM ids"):
+        version, _, packed = without_checksum(stored, f"a row of ids of version {stored[0]}")
+        yield version, packed
+
+
+def snapshot_of(connection: sqlite3.Connection) -> Snapshot:
+    """Return everything that a file holds; every row is read and checked."""
+    ids: Counter[int] = Counter()
+    for version, packed in ids_of(connection):
+        ids[version] += len(packed) // 16
+    return Snapshot(
+        [plan_of(row) for row in connection.execute("SELECT * FROM plans ORDER BY version")],
+        [sum_of(row) for row in connection.execute("SELECT * FROM sums ORDER BY 1, 2")],
+        ids,
+        meta_of(connection).forgotten,
+    )
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Give the rows of an earlier version's tables their checksums, in a transaction."""
+    ((schema,),) = connection.execute("PRAGMA user_version")
+    if schema == SCHEMA:
+        return
+    connection.create_function("checksum", -1, checksum, deterministic=True)
+    for table in CHECKED:
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum BLOB NOT NULL DEFAULT x''")
+        connection.execute(f"UPDATE {table} SET checksum = checksum({', '.join(columns)})")
+    connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
 def columns_of(connection: sqlite3.Connection) -> dict[str, set[str]]:
