@@ -8,11 +8,12 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ldprl import Gaussian, InputError, Laplace, NoPrivacy, PrivacyWarning, Shape
-from ldprl.accounting.loss import gaussian_delta
-from ldprl.accounting.profile import PrivacyProfile
+from ldprl.accounting.loss import compose, gaussian_delta
+from ldprl.accounting.profile import PrivacyProfile, chance_beyond
 from ldprl.accounting.shuffling import central_delta
 from ldprl.accounting.statement import privacy_statement
 from ldprl.accounting.words import at_most_sure, chance, odds, paragraph
@@ -20,6 +21,7 @@ from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.mechanisms.sensitivity import l2_sensitivity_squared
+from ldprl.rounding import at_most
 
 SHAPE = Shape(2, 2, 2)
 BUILT: list[tuple[str, Constants]] = [
@@ -54,7 +56,12 @@ def test_numbers_are_those_of_the_mechanism_as_built(name: str, constants: Const
     ]  # fmt: skip
     given = mechanism.guarantee
     epsilon = given.epsilon if math.isfinite(given.epsilon) else None
-    assert found["per_report"] == {"epsilon": epsilon, "delta": given.delta}
+    level = found["per_report"]
+    assert (level["epsilon"], level["delta"]) == (epsilon, given.delta)
+    if given.delta in (0, 1):
+        assert level["beyond"] == (None if epsilon is None or given.delta else 0)
+    else:
+        assert given.delta < level["beyond"] <= 1
     assert found["mechanism"]["name"] == name
     assert found["mechanism"]["constants"] == mechanism.constants
     sizes = {key: found["mechanism"][key] for key in ("states", "actions", "horizon")}
@@ -81,7 +88,7 @@ def test_a_failing_claim_in_words() -> None:
     mechanism = build("gaussian", 20.0, "paper")
     assert first_sentence(mechanism) == (
         "Your reports are less private than claimed: the claim is ε = 20 with δ = 0.1, but at"
-        f" this ε the true δ is {mechanism.guarantee.delta:.3g}"
+        f" this ε the true δ is {at_most(mechanism.guarantee.delta)}"
     )
     assert "fit for simulation, and a client refuses it" in words_of(mechanism)
 
@@ -108,7 +115,45 @@ def test_what_epsilon_one_means() -> None:
 def test_what_delta_means() -> None:
     text = words_of(Gaussian(SHAPE, 1.0, 1e-5))
     assert "with ε = 1 and δ = 1e-05." in text
-    assert "With a chance of at most δ, 1 in 100,000, this limit can fail" in text
+    assert "with a chance of δ, 1 in 100,000, you are given away; otherwise" in text
+    assert "can fail" not in text
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-3), (0.5, 1e-4), (3.0, 1e-5)])
+def test_the_chance_to_go_beyond_is_never_too_small(epsilon: float, delta: float) -> None:
+    """Against the law of the worst pair's losses, each rounded down; δ itself is too small."""
+    mechanism = Gaussian(SHAPE, epsilon, delta)
+    said = privacy_statement(mechanism, []).beyond
+    assert said is not None
+    losses = compose(mechanism.loss_pairs(), lower=True)
+    least = losses.certain + float(losses.mass[losses.losses > epsilon].sum())
+    assert 5 * delta < least <= said < 3 * least
+    assert f"with a chance of {chance(said)} at most" in words_of(mechanism)
+
+
+def test_a_crowd_goes_beyond_more_often_than_delta() -> None:
+    """A crowd of two bits at ε₀ = 1 against a neighbour that is all zeros, by counting.
+
+    The batch shows how many ones there are: with the victim's bit 1 that is Bin(1, p) + Bin(1, q).
+    """
+    mechanism = build_mechanism("return-bits", SHAPE, 1.0)
+    found = privacy_statement(mechanism, [], 2, 0.05).mixed
+    assert found is not None
+    p, q = math.e / (1 + math.e), 1 / (1 + math.e)
+    first, second = [q * p, p * p + q * q, p * q], [p * p, 2 * p * q, q * q]
+    odds_of = [math.log(a / b) for a, b in zip(first, second, strict=True)]
+    above = sum(a for a, loss in zip(first, odds_of, strict=True) if loss > found.epsilon)
+    assert above <= found.beyond
+    assert found.beyond > 0.05
+
+
+def test_the_bound_is_least_over_all_smaller_levels() -> None:
+    """For δ(ε) = e^{−kε} it is least at e^{ε' − ε} = k/(k + 1): (k + 1)^{k + 1}/k^k·e^{−kε}."""
+    for k in (2, 20):
+        least = (k + 1) ** (k + 1) / k**k * math.exp(-k * 2.0)
+        found = chance_beyond(lambda at, k=k: math.exp(-k * at), 2.0)  # type: ignore[misc]
+        assert least <= found < 1.02 * least
+    assert chance_beyond(lambda _: 0.1, 0.0) == 1
 
 
 def test_a_bit_of_the_return_in_words() -> None:
@@ -124,9 +169,9 @@ def test_both_promises_behind_a_relay() -> None:
     found = privacy_statement(mechanism, [], 10**5)
     text = " ".join(found.to_text().split())
     assert "Even if relay and service work together, all of the above holds, with ε₀ = 6.7" in text
-    assert "among at least 100,000, and seeing all of them" in text
-    assert "a factor of 1.89 (ε = 0.638" in text
-    assert "a chance of 1 in 100,000,000 (δ = 1e-08)" in text
+    assert "among at least 100,000, and all of them say no more" in text
+    assert "a factor of 1.9 (ε = 0.638" in text
+    assert "a chance of 1 in 100,000,000 (δ = 1e-08) you are given away; otherwise" in text
     crowd = found.to_dict()["crowd"]
     assert (crowd["crowd"], crowd["delta"]) == (10**5, 1e-8)
     assert central_delta(mechanism.blankets(), 10**5, crowd["epsilon"]) <= 1e-8
@@ -207,7 +252,7 @@ def test_what_is_public_and_what_is_not_protected() -> None:
 
 def test_numbers_in_words() -> None:
     assert [odds(e) for e in (0.1, 1.0, 5.0, 20.0, 1000.0)] == [
-        "1.11", "2.72", "148", "485,165,195", "more than a billion",
+        "1.11", "2.72", "149", "485,165,196", "more than a billion",
     ]  # fmt: skip
     assert [chance(p) for p in (1e-6, 1e-5, 0.1, 0.15, 0.3, 0.9861)] == [
         "1 in 1,000,000", "1 in 100,000", "1 in 10", "1 in 6", "30%", "98.7%",
@@ -217,6 +262,17 @@ def test_numbers_in_words() -> None:
         "at most 73.2%",
         "almost",
     ]
+
+
+def test_no_bound_in_words_is_below_the_bound() -> None:
+    """Odds and chances, each read back from what is said."""
+    rng = np.random.default_rng(0)
+    for epsilon in rng.uniform(0, 20, 200).tolist():
+        said = float(odds(epsilon).replace(",", ""))
+        assert math.exp(epsilon) * (1 - 1e-12) <= said <= 1.01 * math.exp(epsilon)
+    for probability in (10 ** rng.uniform(-9, -0.7, 200)).tolist():
+        said = 1 / float(chance(probability).removeprefix("1 in ").replace(",", ""))
+        assert probability * (1 - 1e-12) <= said
 
 
 def test_lines_are_short_and_equations_whole() -> None:

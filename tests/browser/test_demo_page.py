@@ -138,7 +138,7 @@ def test_every_life_could_have_sent_it_and_the_odds_are_those_of_the_mechanism(
     assert ratio <= math.exp(float(DEMO.epsilon)) * (1 + 1e-12)
     count = "One" if len(likely) == 1 else f"{len(likely):,}"
     assert odds.startswith(f"{count} of them ")
-    assert f"{round(ratio)} times as likely" in odds
+    assert f"{math.ceil(ratio)} times as likely" in odds
 
 
 def test_who_does_otherwise_has_nothing_to_tell_and_tells_that_alike(

@@ -19,7 +19,7 @@ def test_statement_in_words_and_numbers(run: Run) -> None:
     assert (shown.code, shown.err) == (0, "")
     assert shown.out.startswith("Each of your reports is private, with ε = 1.")
     found = run(f"{LINE} --json --reports 4,9").json
-    assert found["per_report"] == {"epsilon": 1.0, "delta": 0.0}
+    assert found["per_report"] == {"epsilon": 1.0, "delta": 0.0, "beyond": 0.0}
     assert [row["reports"] for row in found["returning_user"]] == [4, 9]
     assert found["crowd"] is None
     mixed = run(f"{LINE} --json --crowd 1e4 --delta 1e-6").json["crowd"]

@@ -24,7 +24,7 @@ part of the shifts above. It is the worst partner only where there is a single (
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -38,6 +38,26 @@ _POINTS = 2**16
 """Points in the grid of losses: the gap between the bounds falls with more."""
 _ROUNDING = 1e-12
 """Relative rounding error of a sum of losses."""
+_LOWER = 32
+"""How many smaller ε a chance is bounded from. They lie closer to ε itself, and the bound is within
+2% of the least one where δ falls as fast as e^{−20ε}."""
+
+
+def chance_beyond(delta: Callable[[float], float], epsilon: float) -> float:
+    """Return a bound on the chance that a report changes the odds by more than e^ε.
+
+    ``delta`` is a profile, and (ε, δ) alone does not say it: δ counts by how much a loss exceeds ε.
+    For L = ln(P/Q) and any ε' < ε
+
+        δ(ε') ≥ Σ_{L > ε} (P − e^{ε'}·Q) ≥ P(L > ε)·(1 − e^{ε' − ε}),
+
+    so P(L > ε) is at most δ(ε')/(1 − e^{ε' − ε}), for every pair of users for whom δ holds.
+    """
+    if epsilon <= 0:
+        return 1.0
+    lower = epsilon * (1 - (np.arange(1, _LOWER + 1) / _LOWER) ** 2)
+    bounds = [delta(float(one)) / -np.expm1(one - epsilon) for one in lower]
+    return float(min(1.0, *bounds))
 
 
 class PrivacyProfile:

@@ -14,10 +14,12 @@ from ldprl.accounting.composition import (
     composed_epsilon,
     spent_together,
 )
-from ldprl.accounting.shuffling import central_epsilon
+from ldprl.accounting.profile import chance_beyond
+from ldprl.accounting.shuffling import central_delta, central_epsilon
 from ldprl.accounting.words import at_most_sure, bullets, chance, odds, paragraph
 from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
+from ldprl.rounding import at_most
 
 _VERSION = 1
 _SMALL_DELTA = 1e-6
@@ -30,16 +32,24 @@ USUAL_CROWD_DELTA = 1e-8
 
 @dataclass(frozen=True)
 class Mixed:
-    """The privacy of a report in a crowd of at least ``crowd`` reports that a relay mixes."""
+    """The privacy of a report in a crowd of at least ``crowd`` reports that a relay mixes.
+
+    ``beyond`` bounds the chance that all of them change the odds by more than e^ε.
+    """
 
     crowd: int
     epsilon: float
     delta: float
+    beyond: float
 
 
 @dataclass(frozen=True)
 class PrivacyStatement:
-    """What a deployment promises its users, as the code as built keeps it."""
+    """What a deployment promises its users, as the code as built keeps it.
+
+    ``beyond`` bounds the chance that a report changes the odds by more than e^ε; None if it is not
+    known.
+    """
 
     name: str
     summary: str
@@ -50,6 +60,7 @@ class PrivacyStatement:
     returning: tuple[Spent, ...]
     question: bool
     simulation_only: bool
+    beyond: float | None
     mixed: Mixed | None = None
     known: tuple[str, ...] = ()
 
@@ -101,7 +112,7 @@ class PrivacyStatement:
             "mechanism": {"name": self.name, "summary": self.summary, **self.parameters},
             "holds": self.holds,
             "claimed": _level(self.claimed.epsilon, self.claimed.delta),
-            "per_report": _level(self.given.epsilon, self.given.delta),
+            "per_report": _level(self.given.epsilon, self.given.delta) | {"beyond": self.beyond},
             "report": self.report,
             "returning_user": [
                 {
@@ -129,7 +140,8 @@ class PrivacyStatement:
             parts.append(paragraph(self._promises(self.mixed)))
         if self.returning:
             head = (
-                "If you report more than once, all reports together can change the odds by at most:"
+                "If you report more than once, all your reports together say no more about you than"
+                " one report would with:"
             )
             parts.append(bullets(head, map(_returning, self.returning)))
         if self.known:
@@ -150,13 +162,15 @@ class PrivacyStatement:
         if not self.holds:
             return (
                 f"Your reports are less private than claimed: the claim is ε = {claimed.epsilon:g}"
-                f" with δ = {claimed.delta:g}, but at this ε the true δ is {given.delta:.3g}. With"
-                f" a chance of up to {chance(given.delta)} a report may give you away altogether."
+                f" with δ = {claimed.delta:g}, but at this ε the true δ is"
+                f" {at_most(given.delta)}. A report may say as much as one that gives you away"
+                f" altogether with a chance of {chance(given.delta)}."
             )
         weak = "only weakly " if self._weak else ""
-        delta = f" and δ = {given.delta:g}" if given.delta else ""
+        delta = f" and δ = {at_most(given.delta, 6)}" if given.delta else ""
+        level = f"ε = {at_most(given.epsilon, 6)}{delta}"
         return (
-            f"Each of your reports is {weak}private, with ε = {given.epsilon:g}{delta}. Your device"
+            f"Each of your reports is {weak}private, with {level}. Your device"
             " adds noise to a report before sending it; what really happened stays on your device."
         )
 
@@ -167,17 +181,24 @@ class PrivacyStatement:
 
     def _meaning(self) -> str:
         epsilon, delta = self.given.epsilon, self.given.delta
-        text = (
-            "What that means: whatever somebody believed about you, seeing one report can change"
-            " the odds between any two courses of events that may have happened to you by at most"
-            f" a factor of e^ε, {odds(epsilon)}. Somebody who found the two equally likely can"
-            f" become {at_most_sure(epsilon)} sure of one of them. "
-        )
+        factor, sure = odds(epsilon), at_most_sure(epsilon)
         if delta:
-            text += f"With a chance of at most δ, {chance(delta)}, this limit can fail, and the"
-            text += " report may then give you away. "
+            text = (
+                "What that means: take any two courses of events that may have happened to you. A"
+                " report says no more about which of them did than this would: with a chance of δ,"
+                f" {chance(delta)}, you are given away; otherwise, whatever somebody believed about"
+                " you, the odds between the two change by at most a factor of e^ε,"
+                f" {factor}. Somebody who found the two equally likely can then become {sure} sure"
+                f" of one of them. {_going_beyond(self.beyond)}"
+            )
         else:
-            text += "There is no exception to this limit (δ = 0). "
+            text = (
+                "What that means: whatever somebody believed about you, seeing one report can"
+                " change the odds between any two courses of events that may have happened to you"
+                f" by at most a factor of e^ε, {factor}. Somebody who found the two equally likely"
+                f" can become {sure} sure of one of them. There is no exception to this limit"
+                " (δ = 0). "
+            )
         return text + (
             "All this is so whoever looks and whatever else they know: the service, those who work"
             " there, and anybody who gets hold of your report later."
@@ -186,12 +207,14 @@ class PrivacyStatement:
     def _promises(self, mixed: Mixed) -> str:
         return (
             "Between you and the service stands a relay, so you have two promises. Even if relay"
-            f" and service work together, all of the above holds, with ε₀ = {self.given.epsilon:g}."
-            " As long as they do not, nobody knows which report is yours among at least"
-            f" {mixed.crowd:,}, and seeing all of them changes the odds by at most a factor of"
-            f" {odds(mixed.epsilon)} (ε = {mixed.epsilon:.4g}), except with a chance of"
-            f" {chance(mixed.delta)} (δ = {mixed.delta:g}). If fewer than {mixed.crowd:,} people"
-            " report in time, your report is destroyed unread."
+            " and service work together, all of the above holds, with"
+            f" ε₀ = {at_most(self.given.epsilon, 6)}. As long as they do not, nobody knows which"
+            f" report is yours among at least {mixed.crowd:,}, and all of them say no more about"
+            f" you than this would: with a chance of {chance(mixed.delta)}"
+            f" (δ = {at_most(mixed.delta, 6)}) you are given away; otherwise the odds change by at"
+            f" most a factor of {odds(mixed.epsilon)} (ε = {at_most(mixed.epsilon, 4)})."
+            f" {_going_beyond(mixed.beyond)}"
+            f"If fewer than {mixed.crowd:,} people report in time, your report is destroyed unread."
         )
 
     def _method(self) -> str:
@@ -239,10 +262,7 @@ def privacy_statement(
     private = math.isfinite(given.epsilon) and given.delta < 1
     mixed = None
     if crowd is not None:
-        central = central_epsilon(
-            mechanism.blankets(), whole_number("crowd", crowd, 2), crowd_delta
-        )
-        mixed = Mixed(crowd, central, crowd_delta)
+        mixed = _mixed(mechanism, whole_number("crowd", crowd, 2), crowd_delta)
     return PrivacyStatement(
         name=mechanism.name,
         summary=mechanism.summary,
@@ -260,9 +280,35 @@ def privacy_statement(
         returning=tuple(_spent(mechanism, count) for count in reports) if private else (),
         question=bool(mechanism.questions()),
         simulation_only=mechanism.constants == "paper" and mechanism.resolution is None,
+        beyond=_beyond(mechanism) if private else None,
         mixed=mixed,
         known=tuple(known),
     )
+
+
+def _mixed(mechanism: Mechanism, crowd: int, delta: float) -> Mixed:
+    blankets = mechanism.blankets()
+    central = central_epsilon(blankets, crowd, delta)
+    beyond = chance_beyond(lambda epsilon: central_delta(blankets, crowd, epsilon), central)
+    return Mixed(crowd, central, delta, beyond)
+
+
+def _beyond(mechanism: Mechanism) -> float | None:
+    """Return a bound on the chance that one report changes the odds by more than e^ε, if known."""
+    given = mechanism.guarantee
+    if not given.delta:
+        return 0.0
+    try:
+        return chance_beyond(mechanism.privacy_profile().delta, given.epsilon)
+    except InputError:
+        return None
+
+
+def _going_beyond(beyond: float | None) -> str:
+    if beyond is None:
+        return ""
+    more = "The odds really change by more than this factor with a chance of"
+    return f"{more} {chance(beyond)} at most. "
 
 
 def _spent(mechanism: Mechanism, reports: int) -> Spent:
@@ -289,9 +335,10 @@ def _returning(spent: Spent) -> str:
     limits = []
     for epsilon, failing in ways:
         if epsilon <= _LARGEST_EPSILON:
-            unless = f" except with a chance of {chance(failing)}" if failing else ""
-            limits.append(f"a factor of {odds(epsilon)} (ε = {epsilon:.4g}){unless}")
-    return f"{spent.reports} reports: {', or '.join(limits) or 'no limit worth the name'}"
+            reveals = f" and {chance(failing)} to be given away" if failing else ""
+            limits.append(f"a factor of {odds(epsilon)} (ε = {at_most(epsilon, 4)}){reveals}")
+    number = f"{spent.reports} report{'s' * (spent.reports != 1)}"
+    return f"{number}: {', or '.join(limits) or 'no limit worth the name'}"
 
 
 def _level(epsilon: float, delta: float) -> dict[str, float | None]:

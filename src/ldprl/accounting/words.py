@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable
+from fractions import Fraction
+
+from ldprl.rounding import at_most
 
 _WIDTH = 80
 _LARGEST = 1e9
@@ -12,11 +15,11 @@ _LARGEST = 1e9
 
 
 def odds(epsilon: float) -> str:
-    """Write e^ε, the most by which odds change."""
+    """Write e^ε, the most by which odds change, rounded up."""
     if epsilon > math.log(_LARGEST):
         return "more than a billion"
     factor = math.exp(epsilon)
-    return f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}"
+    return f"{math.ceil(factor):,}" if factor >= 100 else at_most(factor)
 
 
 def at_most_sure(epsilon: float) -> str:
@@ -31,11 +34,11 @@ def percent(probability: float) -> str:
 
 
 def chance(probability: float) -> str:
-    """Write a small probability as 1 in N, a large one in per cent."""
+    """Write a small probability as 1 in N, a large one in per cent, rounded up."""
     if probability > 0.2:
         return percent(probability)
-    # 1/0.00001 is a little less than 100,000 in floating point.
-    return f"1 in {math.floor((1 + 1e-9) / probability):,}"
+    # By its decimal digits: in floating point 1/0.00001 is a little less than 100,000.
+    return f"1 in {math.floor(1 / Fraction(repr(float(probability)))):,}"
 
 
 def paragraph(text: str, indent: str = "", bullet: str = "") -> str:

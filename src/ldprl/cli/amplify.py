@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ from ldprl.cli import options
 from ldprl.cli.numbers import shape_from, warn_of_delta
 from ldprl.cli.show import show_json, show_line
 from ldprl.errors import InputError, positive, probability
+from ldprl.rounding import at_least, at_most
 
 if TYPE_CHECKING:
     from ldprl.accounting.blanket import Blanket
@@ -90,7 +90,7 @@ def amplify(
             }
         )
         return
-    alone = _rounded(local, ROUND_FLOOR if epsilon is None else ROUND_CEILING)
+    alone = (at_least if epsilon is None else at_most)(local, 4)
     show_line(f"Each report by itself: ε₀ = {alone}, δ = 0, whoever looks.")
     lines = [
         (f"One of {users:,} that an honest relay mixes", central),
@@ -99,16 +99,7 @@ def amplify(
     if participations > 1:
         lines.append((f"{participations} reports, each in such a crowd", together))
     for who, value in lines:
-        show_line(f"{who}: ε = {_rounded(value, ROUND_CEILING)}, δ = {delta:g}.")
-
-
-def _rounded(value: float, how: str) -> str:
-    """Write ``value`` with four significant digits, rounded to the safe side."""
-    exact = Decimal(repr(value))
-    if not exact.is_finite():
-        return "∞"
-    digits = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 3), rounding=how)
-    return format(digits.normalize(), "f")
+        show_line(f"{who}: ε = {at_most(value, 4)}, δ = {delta:g}.")
 
 
 def _blankets(

@@ -11,6 +11,7 @@ from ldprl.cli.names import private_mechanisms
 from ldprl.cli.numbers import shape_from
 from ldprl.cli.show import show_json, show_line, show_table
 from ldprl.errors import InputError, probability
+from ldprl.rounding import at_least, at_most
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.mechanism import Constants
@@ -105,9 +106,9 @@ def _audit_crowd(
         show_json({"mechanism": name, **asdict(result)})
     else:
         show_line(
-            f"A crowd of {crowd:,} promises δ ≤ {result.claimed_delta:.4g} at ε ="
+            f"A crowd of {crowd:,} promises δ ≤ {at_most(result.claimed_delta, 4)} at ε ="
             f" {result.epsilon:.3g}; {result.batches:,} batches of either victim prove"
-            f" δ ≥ {result.empirical_delta_lower:.4g}: {result.verdict}."
+            f" δ ≥ {at_least(result.empirical_delta_lower, 4)}: {result.verdict}."
         )
     if result.verdict == "violated":
         raise typer.Exit(1)
@@ -151,10 +152,10 @@ def _show(found: list[dict[str, Any]], shape: Shape, constants: str) -> None:
         (
             row["mechanism"],
             f"{row['claimed']['delta']:g}",
-            f"{row['exact_delta']:.3g}",
-            f"{row['empirical_epsilon_lower']:.3g}",
+            at_most(row["exact_delta"]),
+            at_least(row["empirical_epsilon_lower"]),
             f"{row['best_epsilon_lower']:.3g}",
-            f"{row['empirical_delta_lower']:.3g}",
+            at_least(row["empirical_delta_lower"]),
             row["verdict"],
         )
         for row in found

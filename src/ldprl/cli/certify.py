@@ -10,6 +10,7 @@ import typer
 from ldprl.cli.options import Json
 from ldprl.cli.show import show_json, show_line, show_table
 from ldprl.disk import read_json
+from ldprl.rounding import at_least, at_most
 
 
 def certify(
@@ -60,10 +61,10 @@ def verdict(found: dict[str, Any]) -> str:
     if better is None:
         return f"The current policy brings {_words(current['worth'])} a user, from {users}."
     if better["low"] > 0:
-        gain = f"{better['low']:.3g} to {better['high']:.3g}"
+        gain = _words(better)
         return f"The current policy is better than the incumbent by {gain} a user, from {users}."
     if better["high"] < 0:
-        loss = f"{-better['high']:.3g} to {-better['low']:.3g}"
+        loss = _words({"low": -better["high"], "high": -better["low"]})
         return f"The current policy is worse than the incumbent by {loss} a user, from {users}."
     return f"It is not certain yet which is better, from {users} of the current policy."
 
@@ -82,4 +83,4 @@ def change(found: dict[str, Any]) -> str:
 
 
 def _words(interval: dict[str, float]) -> str:
-    return f"{interval['low']:.3g} to {interval['high']:.3g}"
+    return f"{at_least(interval['low'])} to {at_most(interval['high'])}"

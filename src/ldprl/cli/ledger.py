@@ -12,6 +12,7 @@ import typer
 from ldprl.cli import options
 from ldprl.cli.show import show_json, show_line, show_table
 from ldprl.errors import InputError, positive, probability
+from ldprl.rounding import at_most
 
 if TYPE_CHECKING:
     from ldprl.accounting.composition import Budget, Spent
@@ -65,8 +66,10 @@ def ledger(
     heads = ("report", "deployment", "ε", "δ", "state", "bytes")
     show_table(str(file), heads, rows, right=("ε", "δ", "bytes"))
     show_line(
-        f"{spent.reports} reports. Together: ε = {spent.epsilon:.6g} at δ = {spent.delta:.6g};"
-        f" added up: ε = {float(spent.basic_epsilon):.6g}, δ = {float(spent.basic_delta):.6g}."
+        f"{spent.reports} reports. Together: ε = {at_most(spent.epsilon, 6)}"
+        f" at δ = {at_most(spent.delta, 6)};"
+        f" added up: ε = {at_most(float(spent.basic_epsilon), 6)},"
+        f" δ = {at_most(float(spent.basic_delta), 6)}."
     )
     if left is not None:
         show_line(_words(left))

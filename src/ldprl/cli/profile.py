@@ -10,6 +10,7 @@ from ldprl.cli.names import private_mechanisms
 from ldprl.cli.numbers import shape_from
 from ldprl.cli.show import show_json, show_table
 from ldprl.errors import InputError, positive, probability, whole_number
+from ldprl.rounding import at_most
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.mechanism import Constants
@@ -65,8 +66,5 @@ def profile(
         show_json([dict(zip(columns, row, strict=True)) for row in rows])
         return
     heads = ("mechanism", *(f"δ({point:g})" for point in points), "gap ≤")
-    table = [
-        (name, *(f"{delta:.3g}" for delta in deltas[name]), f"{max(gaps[name]):.1g}")
-        for name in profiles
-    ]
+    table = [(name, *map(at_most, deltas[name]), at_most(max(gaps[name]), 1)) for name in profiles]
     show_table(f"Privacy profiles, {constants} constants", heads, table, right=heads[1:])

@@ -90,6 +90,7 @@ def regret(
     from ldprl.catalogue import LEARNERS, build, recommended
     from ldprl.cli.progress import progress_bar, show_status
     from ldprl.errors import InputError, probability
+from ldprl.rounding import at_most
     from ldprl.mdp.specification import mdp_from, with_structure
     from ldprl.simulation.engine import simulate
     from ldprl.simulation.learnt import learnt
@@ -202,7 +203,7 @@ def _show_table(
     given = result.guarantee
     private = "none"
     if math.isfinite(given.epsilon):
-        private = f"ε = {given.epsilon:g}, δ = {given.delta:.4g}"
+        private = f"ε = {at_most(given.epsilon, 6)}, δ = {at_most(given.delta, 4)}"
     elif joint is not None:
         private = f"joint, ε = {joint:g}: the service sees true data"
     regrets = result.regret
@@ -220,7 +221,7 @@ def _show_table(
         ("seconds", f"{result.seconds:.2f}"),
     ]
     if central:
-        mixed = f"ε = {central['central_epsilon']:.4g}, δ = {central['central_delta']:g}"
+        mixed = f"ε = {at_most(central['central_epsilon'], 4)}, δ = {central['central_delta']:g}"
         rows.insert(-1, (f"among {central['crowd']:,} that a relay mixes", mixed))
     runs = "1 run" if len(regrets) == 1 else f"{len(regrets)} runs"
     show_table(title, (runs, "value"), rows, right=("value",))

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ldprl.cli.show import number, show_json, show_table
+from ldprl.rounding import at_least, at_most
 
 if TYPE_CHECKING:
     from ldprl.learning.learner import Learner
@@ -38,8 +39,8 @@ def show_until_certified(
             f"{run + 1}",
             "not yet" if one.users is None else f"{one.users:,}",
             number(one.regret),
-            f"{one.worth.low:.4g} to {one.worth.high:.4g}",
-            f"{one.optimistic:.4g}",
+            f"{at_least(one.worth.low, 4)} to {at_most(one.worth.high, 4)}",
+            at_most(one.optimistic, 4),
         )
         for run, one in enumerate(reached)
     ]

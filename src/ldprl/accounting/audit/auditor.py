@@ -19,6 +19,7 @@ from ldprl.accounting.profile import PrivacyProfile
 from ldprl.errors import InputError, one_of, whole_number
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.mechanisms.sampling import RandomSource, SeededSourceForTests
+from ldprl.rounding import at_least
 from ldprl.shape import Array
 
 ATTACKS = ("likelihood", "classifier", "counters", "floating-point")
@@ -103,7 +104,7 @@ class Audit:
             self.claimed.epsilon,
             self.best_epsilon_lower,
         )
-        said = f"certifies {found:.2g} of {claimed:.3g}"
+        said = f"certifies {at_least(found, 2)} of {claimed:.3g}"
         if found >= _STRONG * claimed:
             return f"{said}: strong"
         grade = "fair" if found >= _FAIR * claimed else "weak"

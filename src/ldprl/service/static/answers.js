@@ -1,7 +1,7 @@
 // Describes a report: the question, the possible answers and the reported ones.
 
 import { matterOf } from "./src/questions/index.js";
-import { count } from "./words.js";
+import { count, times } from "./words.js";
 
 const WORDS = 2 ** 64;
 
@@ -38,14 +38,14 @@ export function setInWords({ items, size, threshold }, isEmpty) {
 
 /** Describe how little the report reveals, from the counts of the client's `explain`. */
 export function oddsInWords({ factor, likelier, lives }) {
-  const times = factor >= 10 ? count(factor) : factor.toFixed(1);
+  const most = times(factor);
   if (likelier === undefined) {
-    return `None of them is more than ${times} times as likely as another to have done so.`;
+    return `None of them is more than ${most} times as likely as another to have done so.`;
   }
   const some = likelier === 1n ? "One of them has" : `${count(Number(likelier))} of them have`;
   return (
-    `${some} a reported answer and ${likelier === 1n ? "is" : "are"} ${times} times as likely ` +
+    `${some} a reported answer and ${likelier === 1n ? "is" : "are"} at most ${most} times as likely ` +
     `to have produced it as each of the other ${count(Number(lives - likelier))}. ` +
-    `No life is ever ruled out, and no life is ever more than ${times} times as likely as another.`
+    `No life is ever ruled out, and no life is ever more than ${most} times as likely as another.`
   );
 }

@@ -1,7 +1,7 @@
 // The first card: what users' own answers say of the policy, without trust in any model.
 
 import { byId, say } from "./dom.js";
-import { count, decimal, percent } from "./words.js";
+import { count, decimal, interval, percent } from "./words.js";
 
 /** Show the certificate, if the deployment has any. */
 export function showCertificate(certificate, reward) {
@@ -33,7 +33,7 @@ export function certified({ policies, current, incumbent, confidence }, reward) 
   }
   if (incumbent === null) {
     const { worth, users } = policies[current];
-    const headline = `${range(worth)} a user`;
+    const headline = `${interval(worth)} a user`;
     return { headline, tone: "", detail: `times “${reward}”, ${sure}, from ${answers(users)}.` };
   }
   // All certificates hold at once, so the one that promises most may be shown.
@@ -46,23 +46,19 @@ export function certified({ policies, current, incumbent, confidence }, reward) 
       : ` This is the policy chosen after ${count(chosen)} users; its successor has ` +
         `${answers(policies[current]?.users ?? 0)} so far.`;
   if (better.low > 0) {
-    const headline = `Better than the incumbent by ${range(better)} a user`;
+    const headline = `Better than the incumbent by ${interval(better)} a user`;
     return { headline, tone: "good", detail: `${from}.${which}` };
   }
   if (better.high < 0) {
-    const loss = range({ low: -better.high, high: -better.low });
+    const loss = interval({ low: -better.high, high: -better.low });
     const headline = `Worse than the incumbent by ${loss} a user`;
     return { headline, tone: "bad", detail: `${from}.${which}` };
   }
   return {
     headline: "Not certain yet whether it is better than the incumbent",
     tone: "warn",
-    detail: `Between ${decimal(better.low)} and ${decimal(better.high)} a user more, ${from}.${which}`,
+    detail: `From ${interval(better)} a user more, ${from}.${which}`,
   };
-}
-
-function range({ low, high }) {
-  return `${decimal(low)} to ${decimal(high)}`;
 }
 
 function answers(users) {

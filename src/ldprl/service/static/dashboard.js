@@ -6,7 +6,7 @@ import { historyView } from "./history.js";
 import { modelView } from "./model.js";
 import { STALE, poll } from "./poll.js";
 import { policyView } from "./policy.js";
-import { ago, cause, count, decimal, odds, percent, rough } from "./words.js";
+import { ago, cause, count, decimal, percent, rough, times } from "./words.js";
 
 const USABLE = 0.9;
 const PROMISING = 0.5;
@@ -64,11 +64,14 @@ function build({ deployment, policy, rewards }) {
 }
 
 function promise(epsilon, delta) {
-  const slip = Number(delta) > 0 ? `, except with a chance of ${delta}` : "";
+  const loose = Number(delta) > 0;
+  const says = loose
+    ? `it says no more than one that gives the user away with a chance of ${delta} (δ), and else `
+    : "whatever it says, it ";
   return (
     `What a user lives through stays on the user's device. One randomized report leaves it: ` +
-    `whatever it says, it is at most ${odds(epsilon)} times as likely after one life as after ` +
-    `any other (ε = ${epsilon}${slip}). This holds against everybody, this service included.`
+    `${says}is at most ${times(Math.exp(Number(epsilon)))} times as likely after one life as ` +
+    `after any other (ε = ${epsilon}). This holds against everybody, this service included.`
   );
 }
 

@@ -1,7 +1,7 @@
 // How learning went, by users: what is settled, what is certified, what is still lost.
 
 import { element, say, set, shape } from "./dom.js";
-import { count, decimal, percent } from "./words.js";
+import { count, decimal, interval, percent } from "./words.js";
 
 const [WIDTH, HEIGHT] = [600, 160];
 
@@ -49,7 +49,7 @@ function inWords(last) {
   if (last.settled !== null) parts.push(`${percent(last.settled)} of the decisions are settled`);
   if (last.loss !== null) parts.push(`what is not known yet may cost ${decimal(last.loss)} a user`);
   if (last.certified !== null) {
-    parts.push(`certified worth ${decimal(last.certified.low)} to ${decimal(last.certified.high)}`);
+    parts.push(`certified worth ${interval(last.certified)}`);
   }
   return `After ${count(last.users)} users: ${parts.join(", ")}.`;
 }

@@ -46,9 +46,15 @@ export function cause(name) {
   return CAUSES[name] ?? "";
 }
 
-/** Write e^ε: how many times likelier a report may be under one life than under another. */
-export function odds(epsilon) {
-  const ratio = Math.exp(Number(epsilon));
-  if (ratio >= 1e6) return ratio.toExponential(1);
-  return ratio >= 10 ? count(ratio) : ratio.toFixed(1);
+/** Write an interval with two digits behind the point, rounded outwards. */
+export function interval({ low, high }) {
+  return `${decimal(Math.floor(100 * low) / 100)} to ${decimal(Math.ceil(100 * high) / 100)}`;
+}
+
+/** Write how many times likelier something is at most: rounded up. */
+export function times(ratio) {
+  if (ratio >= 10 && ratio < 1e6) return count(Math.ceil(ratio));
+  if (ratio < 10) return (Math.ceil(10 * ratio) / 10).toFixed(1);
+  const unit = 10 ** (Math.floor(Math.log10(ratio)) - 1);
+  return (Math.ceil(ratio / unit) * unit).toExponential(1);
 }
