@@ -159,6 +159,17 @@ def test_reports_under_another_plan_are_refused_as_a_whole(
     assert pair.service.users() == before
 
 
+def test_the_service_knows_the_largest_number_of_a_hand_over(
+    pair: Pair, plan: dict[str, Any], found: Deployment
+) -> None:
+    """Also of one that it refused: it has seen the reports."""
+    sealed = [make(plan, found) for _ in range(CROWD)]
+    for number, changes, largest in ((8, {}, 8), (3, {}, 8), (9, {"plan": "0" * 64}, 9)):
+        hand_over(pair.service, batch(sealed, plan, number=number, **changes))
+        said = pair.service.send("GET", "/v1/crowds", authorization=f"Bearer {TOKEN}").json
+        assert said == {"version": 1, "number": largest}
+
+
 def test_a_relay_may_skip_versions_but_not_all_of_them(pair: Pair) -> None:
     def skip(body: bytes, token: str = TOKEN) -> Any:
         authorization = f"Bearer {token}"
@@ -210,6 +221,8 @@ def test_the_relay_refuses_what_it_cannot_hand_over(
         assert pair.relay.send("POST", "/v1/reports", body).json["cause"] == "malformed"
     assert pair.relay.get("/v1/reports").status == 405
     assert pair.relay.get("/nothing").status == 404
+    # No token was set for the operator's numbers.
+    assert pair.relay.get("/metrics", authorization="Bearer ").status == 404
     first, second = leave(pair.relay, found, sealed), leave(pair.relay, found, sealed)
     assert first.json == second.json == {"status": "accepted"}
     assert "Traceback" not in pair.relay.log.read_text()
