@@ -37,10 +37,10 @@ def make(
     return seal(text, size, key, digest, version)
 
 
-def batch(sealed: Sequence[bytes], plan: dict[str, Any], **head: Any) -> bytes:
-    """Return the body of a hand-over of reports under ``plan``."""
-    header = {"version": plan["version"], "count": len(sealed), "size": len(sealed[0])}
-    header |= {"plan": plan_digest(plan_bytes(plan)), "number": 1}
+def batch(sealed: Sequence[bytes], under: dict[str, Any], **head: Any) -> bytes:
+    """Return the body of a hand-over of reports under a plan."""
+    header = {"version": under["version"], "count": len(sealed), "size": len(sealed[0])}
+    header |= {"plan": plan_digest(plan_bytes(under)), "number": 1}
     return json.dumps(header | head).encode() + b"\n" + b"".join(sealed)
 
 
