@@ -113,7 +113,12 @@ class Server(Client):
     @classmethod
     def start(cls, *options: str, admin: bool = True, program: Sequence[str] = PROGRAM) -> Server:
         unlimited = () if "--rate-limit" in options else ("--rate-limit", "0")
-        process, log = launch(*options, "--port", "0", *unlimited, admin=admin, program=program)
+        variables = environment()
+        if admin:
+            variables["LDPRL_ADMIN_TOKEN_HASH"] = token_hash(TOKEN)
+        log = Log()
+        line = [sys.executable, *program, "serve", "--port", "0", *unlimited, *options]
+        process = subprocess.Popen(line, stdout=log.file, stderr=log.file, env=variables)
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             if found := re.search(r"serving .* at (http://[^\s\"]+)\"?}?\n", log.text()):
@@ -122,6 +127,8 @@ class Server(Client):
                 break
             time.sleep(0.05)
         process.kill()
+        process.wait()
+        log.close()
         raise RuntimeError(f"the server did not start: {log.text()}")
 
     def ready(self) -> Server:
@@ -135,12 +142,15 @@ class Server(Client):
     def stop(self) -> int:
         """Stop politely (SIGTERM), and return the exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(120)
+        code = self.process.wait(120)
+        self._log.close()
+        return code
 
     def kill(self) -> None:
         """Stop at once (SIGKILL)."""
         self.process.kill()
         self.process.wait()
+        self._log.close()
 
 
 def environment() -> dict[str, str]:
@@ -149,23 +159,30 @@ def environment() -> dict[str, str]:
 
 
 class Log:
-    """What a process writes, in a file without a name."""
+    """What a process writes, in a file without a name until it is closed, then in memory."""
 
     def __init__(self) -> None:
         self.file = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
+        self._closed: str | None = None
 
     def text(self) -> str:
+        if self._closed is not None:
+            return self._closed
         # At a place given: the process writes at the place that the file has.
         return os.pread(self.file.fileno(), 2**24, 0).decode()
 
+    def close(self) -> None:
+        self._closed = self.text()
+        self.file.close()
 
-def launch(
-    *options: str, admin: bool = False, program: Sequence[str] = PROGRAM
-) -> tuple[subprocess.Popen[bytes], Log]:
-    """Start ``ldprl serve`` and return the process and what it writes."""
-    variables = environment()
-    if admin:
-        variables["LDPRL_ADMIN_TOKEN_HASH"] = token_hash(TOKEN)
-    log = Log()
-    line = [sys.executable, *program, "serve", *options]
-    return subprocess.Popen(line, stdout=log.file, stderr=log.file, env=variables), log
+
+def refusal(*options: str) -> str:
+    """Start ``ldprl serve``, which refuses to serve, and return the one line that it says."""
+    line = [sys.executable, *PROGRAM, "serve", "--port", "0", *options]
+    ended = subprocess.run(
+        line, capture_output=True, text=True, env=environment(), timeout=300, check=False
+    )
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stdout == ""
+    (said,) = ended.stderr.splitlines()
+    return said

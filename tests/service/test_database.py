@@ -108,6 +108,7 @@ def test_a_full_disk_loses_nothing_and_passes(tmp_path: Path) -> None:
     assert again.database.commit(reports(service, 0, 4011), {}) == ["duplicate"] * 4010 + [
         "counted"
     ]
+    again.database.close()
 
 
 def test_known_ids_are_a_set_however_they_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,6 +144,7 @@ def test_an_id_is_kept_under_the_version_that_it_was_counted_for(database: str) 
     service.database.forget(1)
     assert service.database.commit([under(2, report)], {}) == ["duplicate"]
     assert service.database.state().users == 1
+    service.database.close()
 
 
 def test_a_forgotten_version_stays_closed_when_the_clock_goes_back(database: str) -> None:
@@ -167,6 +169,7 @@ def test_a_forgotten_version_stays_closed_when_the_clock_goes_back(database: str
     assert again.view.first_open == 2
     assert again.database.commit(counted, {}) == ["expired-version"]
     assert again.database.state().users == 1
+    again.database.close()
 
 
 def test_a_version_that_one_server_forgot_is_closed_on_another(postgres: Postgres) -> None:
@@ -195,6 +198,8 @@ def test_a_version_that_one_server_forgot_is_closed_on_another(postgres: Postgre
     assert (status, json.loads(content)["cause"]) == (410, "expired-version")
     assert behind.database.state().users == 1
     behind.committer.close()
+    for server in (ahead, behind):
+        server.database.close()
 
 
 def test_several_servers_add_to_the_same_sums(postgres: Postgres) -> None:
@@ -216,6 +221,8 @@ def test_several_servers_add_to_the_same_sums(postgres: Postgres) -> None:
     assert sum(one.count("counted") for one in outcomes) == total
     one = services[0].database.sums()[0]
     assert (one.users, int(one.tally[0])) == (total, total)
+    for service in services:
+        service.database.close()
 
 
 def test_one_server_plans_and_another_takes_over(postgres: Postgres) -> None:
@@ -231,6 +238,7 @@ def test_one_server_plans_and_another_takes_over(postgres: Postgres) -> None:
         time.sleep(0.05)
     second.planner.step()
     assert second.view.current.version == 2
+    second.database.close()
 
 
 def test_a_database_that_goes_away_comes_back(start_server: StartServer) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import tomllib
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,12 +52,13 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def service(database: str, clock: Clock) -> Service:
+def service(database: str, clock: Clock) -> Iterator[Service]:
     """A service whose threads do not run: the test takes every step itself."""
     deployment = Deployment.from_toml(tomllib.loads(LEARNING))
     made = Service(ServiceSettings(deployment, database), clock)
     made.prepare()
-    return made
+    yield made
+    made.database.close()
 
 
 def admitted(service: Service, count: int, seed: int = 0) -> list[Admitted]:
@@ -292,3 +294,4 @@ def test_assignments_come_in_their_shares(tmp_path: Path) -> None:
     for index, one in enumerate(current.plan):
         spread = 6 * np.sqrt(4000 * one.share * (1 - one.share))
         assert abs(drawn.count(index) - 4000 * one.share) <= spread
+    service.database.close()

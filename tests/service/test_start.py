@@ -17,19 +17,19 @@ from ldprl.service.settings import ServiceSettings
 from ldprl.service.tokens import token_hash
 
 from .conftest import DEPLOYMENT, StartServer
-from .server import environment, launch
+from .server import environment
 
 
 def refused(folder: Path, *options: str, deployment: str = DEPLOYMENT) -> str:
     file = folder / "deployment.toml"
     file.write_text(deployment, encoding="utf-8")
-    database = () if "--database" in options else ("--database", f"sqlite:///{folder}/a.sqlite")
-    port = () if "--port" in options else ("--port", "0")
-    process, log = launch("--deployment", str(file), *database, *port, *options)
-    assert process.wait(300) == 2
-    (line,) = log.text().splitlines()
-    assert line.startswith("error: ")
-    return line
+    database = f"sqlite:///{folder}/a.sqlite"
+    line = ["serve", "--deployment", str(file), "--database", database, "--port", "0", *options]
+    ended = CliRunner().invoke(app, line)
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    (said,) = ended.stderr.splitlines()
+    assert said.startswith("error: ")
+    return said
 
 
 @pytest.mark.parametrize(
