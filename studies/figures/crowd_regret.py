@@ -236,6 +236,16 @@ def plot(table: pa.Table) -> dict[str, Picture]:
     return {"": picture}
 
 
+def lead(settings: Settings) -> str:
+    """Return the introduction of the report."""
+    return (
+        "Users promise the same central ε in two ways: by reports that go to the service, and by"
+        " reports that a relay mixes, which may then be less noisy; with"
+        f" {power(settings.episodes)} users in each run, {settings.runs} runs and {DRAWS} draws of"
+        " each size."
+    )
+
+
 FIGURE = Figure(
     title="What a crowd saves",
     place="beyond the paper; its bound is in Appendix I",
@@ -244,5 +254,6 @@ FIGURE = Figure(
     table=make_table,
     plot=plot,
     findings=findings,
+    lead=lead,
     runs=1,
 )

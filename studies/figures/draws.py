@@ -14,7 +14,7 @@ from ldprl.figures.drawing import EPSILON_COLOURS, INK, QUIET, headline, log_axi
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.gallery import mechanisms, regret
 from ldprl.figures.laboratory import Laboratory
-from ldprl.figures.sentences import at_epsilons, number
+from ldprl.figures.sentences import at_epsilons, number, power
 from ldprl.figures.settings import EPSILONS, Settings
 
 _TINY = 1e-12
@@ -167,6 +167,15 @@ def plot(table: pa.Table) -> dict[str, Picture]:
     return {"": picture}
 
 
+def lead(settings: Settings) -> str:
+    """Return the introduction of the report."""
+    return (
+        "The paper shows one draw of its RandomMDP. Here its conclusions are compared over"
+        f" {settings.draws} draws, each with {power(settings.episodes)} users in a run and"
+        f" {settings.runs} runs of each curve."
+    )
+
+
 FIGURE = Figure(
     title="Other draws of the MDP",
     place="Not in the paper, which shows one draw",
@@ -175,5 +184,6 @@ FIGURE = Figure(
     table=make_table,
     plot=plot,
     findings=findings,
+    lead=lead,
     options=frozenset({"draws"}),
 )

@@ -210,6 +210,15 @@ def plot(table: pa.Table) -> dict[str, Picture]:
     return {"": picture}
 
 
+def lead(settings: Settings) -> str:
+    """Return the introduction of the report."""
+    return (
+        "Regret over the lower bound of each instance, from a bandit to 25 states, and which part of"
+        f" a learner costs how much of it; with {power(settings.episodes)} users in each run and"
+        f" {settings.runs} runs."
+    )
+
+
 FIGURE = Figure(
     title="How far from the limit",
     place="beyond the paper",
@@ -218,5 +227,6 @@ FIGURE = Figure(
     table=make_table,
     plot=plot,
     findings=findings,
+    lead=lead,
     runs=20,
 )

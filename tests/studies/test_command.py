@@ -37,6 +37,13 @@ def test_there_is_a_study_for_each_figure_that_left_the_package() -> None:
     assert set(_STUDIES) <= set(STUDIES.names())
 
 
+@pytest.mark.parametrize("name", STUDIES.names())
+def test_each_introduces_its_report(name: str) -> None:
+    lead = STUDIES.named(name).lead
+    assert lead is not None
+    assert lead(Settings()).endswith(".")
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
