@@ -213,8 +213,8 @@ def plot(table: pa.Table) -> dict[str, Picture]:
 def lead(settings: Settings) -> str:
     """Return the introduction of the report."""
     return (
-        "Regret over the lower bound of each instance, from a bandit to 25 states, and which part of"
-        f" a learner costs how much of it; with {power(settings.episodes)} users in each run and"
+        "Regret over the lower bound of each instance, from a bandit to 25 states, and which part"
+        f" of a learner costs how much of it; with {power(settings.episodes)} users in each run and"
         f" {settings.runs} runs."
     )
 
