@@ -12,7 +12,6 @@ import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
 from ldprl.bounds import Instance, instance_lower_bound
-from ldprl.bounds.oracle import oracle_of
 from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, cell_of
@@ -25,6 +24,7 @@ from ldprl.figures.settings import FAILURE_PROBABILITY, Settings
 from ldprl.mdp import TabularMDP, random_mdp, riverswim
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.simulation.regret import standard_error
+from studies.bounds.oracle import oracle_of
 from studies.figures.beyond.ablation import VARIANTS, Variant
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)

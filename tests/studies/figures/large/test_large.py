@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ldprl.bounds.effects import effects_price
 from ldprl.catalogue import recommended
 from ldprl.figures.cells import first_draw
 from ldprl.figures.drawing import style
@@ -18,6 +17,7 @@ from ldprl.figures.gallery.sizes.compare import EPSILON, pictures, table_of
 from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.settings import Settings
 from ldprl.mdp.evaluation import worth
+from studies.bounds.effects import effects_price
 from studies.figures.large import FIGURE, findings
 from studies.figures.large.prices import with_prices
 from studies.figures.large.problems import Problem, bandit, problems

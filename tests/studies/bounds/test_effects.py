@@ -10,9 +10,9 @@ import pytest
 
 from ldprl import TabularMDP
 from ldprl.bounds import instance_lower_bound
-from ldprl.bounds.effects import effects_price
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.structure import Structure
+from studies.bounds.effects import effects_price
 
 USERS = 10**6
 

@@ -1,0 +1,1 @@
+"""What regret is made of: decompositions by formula, which prove nothing."""
