@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import ldprl
-from ldprl.kernels.compiling import address_of, distant_entry
-from ldprl.kernels.packing import value_at
+from ldprl.kernels.compiling import entry, entry_for
 
 _PROGRAM = """
 import os, sys
@@ -64,15 +63,14 @@ class Own(NamedTuple):
     value: float
 
 
+@entry
 def first_of(pair: tuple[float]) -> float:
-    first: float = value_at(pair)[0]
-    return first
+    return pair[0]
 
 
 def test_types_from_elsewhere_stay_out_of_the_cache() -> None:
     """The cache's index names its types: one that cannot be imported made all of it unreadable."""
-    compiled: Any = distant_entry(first_of)
-    assert address_of(compiled, Own(1.0), ())
-    assert not compiled.overloads
-    assert address_of(compiled, (1.0,), ())
-    assert len(compiled.overloads) == 1
+    compiled: Any = first_of
+    for pair, known in ((Own(1.0), 0), ((1.0,), 1)):
+        assert entry_for(compiled, (pair,))(pair) == 1.0
+        assert len(compiled.overloads) == known

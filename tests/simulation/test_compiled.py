@@ -85,18 +85,6 @@ def test_bit_for_bit_the_same_in_another_process() -> None:
     assert done.stdout.strip() == digest(1, "growth:0.1")
 
 
-def test_the_loop_over_batches_is_compiled_once_for_all_pairs() -> None:
-    from ldprl.simulation.loops import growth
-
-    mdp = random_mdp(2, 2, 2, seed=0)
-    compiled: Any = growth
-    noisy = Laplace(mdp.shape, 1.0)
-    simulate(mdp, LDPOBI(noisy), noisy, 100)
-    before = len(compiled.overloads)
-    simulate(mdp, PSRL(), NoPrivacy(mdp.shape), 100)
-    assert len(compiled.overloads) == before > 0
-
-
 def test_a_run_depends_on_seed_and_run_alone() -> None:
     mechanism = Laplace(SMALL, 2.0)
     learner = LDPOBI(mechanism)

@@ -8,12 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba import njit, typeof, types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba import njit
+from numba.extending import overload
 
-from ldprl.kernels.linking import EntryCompiler, LoopCompiler, PartCompiler
-from ldprl.kernels.packing import by_structure, packed_type
 from ldprl.kernels.sources import sources_digest
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -22,27 +19,16 @@ _OPTIONS: dict[str, Any] = {
     # Sums may be reordered and fused; infinities keep their meaning, planning relies on them.
     "fastmath": {"contract", "reassoc", "nsz", "arcp"},
     "error_model": "numpy",
-    "boundscheck": False,
     "nogil": True,
-    # Kernels allocate nothing, so no references need to be counted.
+    # Kernels allocate nothing, so no references need to be counted: a loop takes half the time.
     "_nrt": False,
     # Only for C, which calls none.
     "no_cfunc_wrapper": True,
-    "pipeline_class": EntryCompiler,
 }
-_UNWRAPPED: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
-_INNER: dict[str, Any] = {
-    **_UNWRAPPED,
-    "pipeline_class": PartCompiler,
-    # Otherwise numba takes it over from the caller.
-    "forceinline": False,
-}
+# Python does not call it: to take its arguments apart would be a third of its code.
+_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 _INLINED: dict[str, Any] = {**_INNER, "forceinline": True}
 _CONFIG: Any = numba.config
-_types: Any = types
-_typeof: Any = typeof
-_cgutils: Any = cgutils
-
 
 _DIGEST = sources_digest()
 
@@ -50,19 +36,6 @@ _DIGEST = sources_digest()
 def entry(function: _Function) -> _Function:
     """Compile a kernel that Python calls, once for each combination of types, and cache it."""
     return _cached(function, _OPTIONS)
-
-
-def hot_entry(function: _Function) -> _Function:
-    """Compile an entry that takes longer to compile and less time to run."""
-    return _cached(function, {**_OPTIONS, "pipeline_class": LoopCompiler})
-
-
-def distant_entry(function: _Function) -> _Function:
-    """Compile a kernel that only kernels call, by its address (:func:`address_of`), and cache it.
-
-    Python cannot call it: to take its arguments apart would be a third of its code.
-    """
-    return _cached(function, _UNWRAPPED)
 
 
 def _cached(function: _Function, options: dict[str, Any]) -> _Function:
@@ -77,19 +50,20 @@ def _cached(function: _Function, options: dict[str, Any]) -> _Function:
 
 
 def entry_of(value: Any, name: str) -> Any:
-    """Return the method ``name`` of a named tuple as an entry.
+    """Return the method ``name`` of a named tuple as an entry."""
+    kind: Any = type(value)
+    return _method_of(kind, name)
+
+
+@cache
+def _method_of(kind: Any, name: str, *, inner: bool = False) -> Any:
+    """Compile a method on its own.
 
     The cache notices when this package's sources change, but not when somebody's own file does:
     what stands elsewhere is compiled anew in every process.
     """
-    kind: Any = type(value)
-    return _entry_of(kind, name)
-
-
-@cache
-def _entry_of(kind: Any, name: str) -> Any:
-    function = getattr(kind, name)
-    return entry(function) if _is_ours(kind) else njit(**_OPTIONS)(function)
+    function, options = getattr(kind, name), _INNER if inner else _OPTIONS
+    return _cached(function, options) if _is_ours(kind) else njit(**options)(function)
 
 
 def entry_for(compiled: _Function, tuples: tuple[Any, ...]) -> _Function:
@@ -152,48 +126,6 @@ def inlined(function: _Function) -> _Function:
     return compiled
 
 
-def _call_at(typing: Any, address: Any, result: Any, arguments: Any) -> Any:
-    """Call an entry by its address; ``result`` is a value of the type that it returns.
-
-    The caller is then compiled without the code of what it calls, which would be optimized once
-    more with every caller.
-    """
-    kinds, returned = arguments.types, _types.unliteral(result)
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        convention = context.call_conv
-        kind = convention.get_function_type(returned, kinds)
-        pointer = builder.inttoptr(values[0], kind.as_pointer())
-        given = _cgutils.unpack_tuple(builder, values[2], len(kinds))
-        return convention.call_function(builder, pointer, returned, kinds, given)[1]
-
-    return returned(address, result, arguments), generate
-
-
-call_at: Callable[..., Any] = intrinsic(_call_at)
-
-
-def address_of(compiled: Any, packed: tuple[Any, ...], others: tuple[Any, ...]) -> int:
-    """Compile an entry whose first argument is the address of ``packed``; return where it is."""
-    given = (packed, *others)
-    return _addresses(entry_for(compiled, given))(given)
-
-
-@cache
-def _addresses(compiled: Any) -> Callable[[Any], int]:
-    """Return a function that compiles an entry for its arguments and returns its address."""
-
-    @by_structure
-    def address(given: Any) -> int:
-        kinds = (packed_type(given[0]), *(_typeof(one) for one in given[1:]))
-        compiled.compile(kinds)
-        found = compiled.overloads[kinds]
-        place: int = found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
-        return place
-
-    return address
-
-
 def method(name: str) -> Callable[..., Any]:
     """Return a function that kernels call as ``f(first, …)`` for ``first.name(…)``.
 
@@ -208,5 +140,26 @@ def method(name: str) -> Callable[..., Any]:
     @overload(call, strict=False, jit_options=_INLINED)  # type: ignore[arg-type, unused-ignore]
     def pick(first: Any, *rest: Any) -> Any:
         return getattr(first.instance_class, name)
+
+    return call
+
+
+def large_method(name: str) -> Callable[..., Any]:
+    """Return the same for methods that take seconds to compile.
+
+    Each is compiled and cached on its own, and only linked into what calls it.
+    """
+
+    def call(first: Any, *rest: Any) -> Any:
+        return getattr(first, name)(*rest)
+
+    @overload(call, strict=False, jit_options=_INNER)  # type: ignore[arg-type, unused-ignore]
+    def pick(first: Any, *rest: Any) -> Any:
+        compiled = _method_of(first.instance_class, name, inner=True)
+
+        def forward(first: Any, *rest: Any) -> Any:
+            return compiled(first, *rest)
+
+        return forward
 
     return call

@@ -99,7 +99,6 @@ class Engine:
         """
         from ldprl.kernels.arrays import statistics_of, sums_of
         from ldprl.kernels.compiling import entry_for
-        from ldprl.learning.planners.calling import distant_planner
         from ldprl.simulation import loops
         from ldprl.simulation.population import population_of
 
@@ -114,13 +113,8 @@ class Engine:
             seeds.own, draws or 0,
         )  # fmt: skip
         batches = self._growth > 0 or self._least > 1 or draws is None
-        # What is distant points to arrays of the planner and the channel: these stay alive here.
-        near: tuple[Any, Any] = channel, planner
-        if batches:
-            channel = loops.distant_channel(channel, population, run)
-        if batches or len(run.draft.shares) > 1:
-            planner = distant_planner(planner, run.sums, run.streams[loops.LEARNER], run.draft)
-        loop: Any = loops.growth if batches else entry_for(loops.each, near)
+        loop: Any = loops.growth if batches else loops.each
+        loop = entry_for(loop, (channel, planner))
         users, last = 0, int(self._points[-1]) if until is None else until
         while True:
             # Between calls progress is shown, and Ctrl-C is handled.

@@ -14,58 +14,18 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from ldprl.kernels.arrays import Draft, Sums
-from ldprl.kernels.compiling import (
-    address_of,
-    call_at,
-    distant_entry,
-    entry,
-    hot_entry,
-    kernel,
-    method,
-)
+from ldprl.kernels.compiling import entry, kernel, large_method, method
 from ldprl.kernels.counting import CountingChannel, mark_played
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.generator import LANES, fill_words, reseed, uniform
 from ldprl.kernels.noise import one, refill
-from ldprl.kernels.packing import pack, value_at
-from ldprl.learning.planners.calling import plan
+from ldprl.learning.planners.calling import large_plan, plan
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.population import Population
 
-gather = method("gather")
+gather = large_method("gather")
 """gather(channel, population, draft, i, users, sums, chance, stream): add to the sums the decoded
 reports of ``users`` users of assignment i."""
-
-
-class DistantChannel(NamedTuple):
-    """A channel behind addresses, like :class:`~ldprl.learning.planners.calling.DistantPlanner`."""
-
-    code: int
-    data: int
-    room: Array
-
-    def gather(
-        self, population: Population, draft: Draft, i: int, users: float, sums: Sums,
-        chance: Array, stream: Array,
-    ) -> None:  # fmt: skip
-        """Call the channel."""
-        given = (self.data, population, draft, i, users, sums, chance, stream)
-        call_at(self.code, None, given)
-
-
-@distant_entry
-def _gather_packed(
-    channel: Any, population: Population, draft: Draft, i: int, users: float, sums: Sums,
-    chance: Array, stream: Array,
-) -> None:  # fmt: skip
-    gather(value_at(channel), population, draft, i, users, sums, chance, stream)
-
-
-def distant_channel(channel: Any, population: Population, run: Run) -> DistantChannel:
-    """Compile ``channel`` on its own, or take it from the cache."""
-    stream, room = run.streams[WORLD], pack(channel)
-    given = (population, run.draft, 0, 0.0, run.sums, stream, stream)
-    return DistantChannel(address_of(_gather_packed, channel, given), room.ctypes.data, room)
 
 
 live = method("live")
@@ -131,7 +91,7 @@ def run_of(
     )
 
 
-@hot_entry
+@entry
 def each(
     population: Population, channel: CountingChannel, planner: Any, run: Run, until: int
 ) -> None:
@@ -185,7 +145,7 @@ def growth(
     chance, stream, own = run.streams[WORLD], run.streams[NOISE], run.streams[LEARNER]
     users, due, total = sums.users[0], run.clock[0], run.regret[0]
     while users < until:
-        plan(planner, sums, own, draft)
+        large_plan(planner, sums, own, draft)
         batch = min(max(least, math.ceil(factor * users)), points[-1] - users)
         reseed(chance, run.world_key, users)
         left, shares, lost = float(batch), 1.0, 0.0

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import instance_of
 from ldprl.kernels.arrays import Draft, Sums, sums_of
-from ldprl.kernels.compiling import address_of, call_at, distant_entry, entry, method
-from ldprl.kernels.packing import pack, value_at
+from ldprl.kernels.compiling import entry, entry_for, large_method, method
 from ldprl.questions.question import Question
 from ldprl.shape import Array
 from ldprl.statistics import Statistics
@@ -21,38 +20,13 @@ plan = method("plan")
 policies may have changed."""
 
 
-class DistantPlanner(NamedTuple):
-    """A planner behind addresses: what calls it is compiled without it, once for all planners.
-
-    ``code`` and ``data`` are the addresses of its compiled method and of its fields, which are in
-    ``room``. The planner itself must outlive it.
-    """
-
-    code: int
-    data: int
-    room: Array
-
-    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
-        """Call the planner."""
-        changed: bool = call_at(self.code, False, (self.data, sums, stream, draft))
-        return changed
-
-
-@distant_entry
-def _plan_packed(planner: Any, sums: Sums, stream: Array, draft: Draft) -> Any:
-    return plan(value_at(planner), sums, stream, draft)
+large_plan = large_method("plan")
+"""The same, compiled once for each planner and called by whatever plans now and then."""
 
 
 @entry
-def _plan_once(planner: DistantPlanner, sums: Sums, stream: Array, draft: Draft) -> None:
-    plan(planner, sums, stream, draft)
-
-
-def distant_planner(planner: Any, sums: Sums, stream: Array, draft: Draft) -> DistantPlanner:
-    """Compile ``planner`` on its own, or take it from the cache."""
-    room = pack(planner)
-    code = address_of(_plan_packed, planner, (sums, stream, draft))
-    return DistantPlanner(code, room.ctypes.data, room)
+def _plan_once(planner: Any, sums: Sums, stream: Array, draft: Draft) -> None:
+    large_plan(planner, sums, stream, draft)
 
 
 def make_plan(
@@ -65,7 +39,7 @@ def make_plan(
     """Return what ``planner`` makes of the sums; ``questions`` are those that a plan may ask."""
     instance_of("rng", rng, np.random.Generator, "numpy.random.default_rng(0)")
     sums, stream = sums_of(statistics), stream_of(rng)
-    _plan_once(distant_planner(planner, sums, stream, draft), sums, stream, draft)
+    entry_for(_plan_once, (planner,))(planner, sums, stream, draft)
     shape, result = statistics.shape, []
     for i in range(int(draft.used[0])):
         asked = []
