@@ -229,6 +229,20 @@ def test_a_batch_whose_plan_the_service_lost_is_kept_until_its_window_ends(
     assert "handed-over" not in bench.store.outcomes()
 
 
+def test_a_batch_is_counted_once_the_service_has_its_plan_again(tmp_path: Path, stub: Stub) -> None:
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    bench.store.commit(kept := sealed(3, bench.size), {})
+    stub.cause = "unknown-version"
+    with pytest.raises(UpstreamError, match="which is kept"):
+        bench.courier.step()
+    stub.cause = ""
+    bench.clock.now += 301
+    bench.courier.step()
+    assert sorted(stub.handed_over()[-1][1]) == sorted(one.sealed for one in kept)
+    assert bench.store.outcomes()["service-counted"] == 3
+
+
 @pytest.mark.parametrize(
     "said",
     [
