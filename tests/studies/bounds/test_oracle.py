@@ -13,8 +13,7 @@ from ldprl.learning.planners.confidence import boundary, mixture_rates
 from ldprl.mdp.families import random_mdp
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from studies.bounds.oracle import oracle_of
-
-from .worlds import bandit
+from tests.bounds.worlds import bandit
 
 
 def test_a_bandit_by_hand() -> None:
