@@ -186,6 +186,12 @@ def text_shares(plan: dict[str, Any]) -> None:
         part["share"] = "0.5"
 
 
+def negative_share(plan: dict[str, Any], least: float) -> None:
+    """All shares add up to 1."""
+    last(plan)["share"] = least
+    plan["assignments"][0]["share"] = 1.0 - least
+
+
 def named_law(plan: dict[str, Any]) -> None:
     last(plan)["law"] = len(plan["assignments"]) - 1
 
@@ -203,9 +209,8 @@ BROKEN: dict[str, Change] = {
     "size as text": lambda plan: plan.update(report_bytes="256"),
     "shares above 1": lambda plan: plan["assignments"][0].update(share=0.9),
     "shares below 1": lambda plan: plan["assignments"][-1].update(share=0.0),
-    "negative share": lambda plan: [
-        plan["assignments"][i].update(share=share) for i, share in ((0, 1.5), (1, -0.5))
-    ],
+    "negative share": lambda plan: negative_share(plan, -0.5),
+    "a share above 1": lambda plan: negative_share(plan, -1e-9),
     "no share": lambda plan: plan["assignments"][-1].pop("share"),
     "shares as text": text_shares,
     "its own partition": grouped,
