@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Run
+
 OWN = Path(__file__).parents[1] / "own"
 LEARNER, MECHANISM = "eps_greedy:EpsGreedy", "one_of_all:OneOfAll"
 SIZES = ["--states", "2", "--actions", "2", "--horizon", "2", "--epsilon", "1"]
@@ -73,10 +75,14 @@ def test_an_experiment(folder: Path) -> None:
         ("broken:Any", "a module that can be imported (ZeroDivisionError"),
     ],
 )
-def test_a_typo_is_one_line_and_exit_2(folder: Path, name: str, expected: str) -> None:
+def test_a_typo_is_one_line_and_exit_2(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch, name: str, expected: str
+) -> None:
     (folder / "broken.py").write_text("1 / 0\n", encoding="utf-8")
-    world = ["--mdp", "random:2,2,2,3", "--epsilon", "2", "--episodes", "10"]
-    done = ldprl(folder, "regret", "--learner", name, *world)
-    assert done.returncode == 2
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert expected in done.stderr
+    monkeypatch.syspath_prepend(folder)
+    refused = run(f"regret --mdp random:2,2,2,3 --epsilon 2 --episodes 10 --learner {name}")
+    for module in ("eps_greedy", "place", "broken"):
+        sys.modules.pop(module, None)
+    assert (refused.code, refused.out) == (2, "")
+    assert len(refused.err.strip().splitlines()) == 1
+    assert expected in refused.err
