@@ -12,7 +12,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 # would compile every package that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test test-slow lint bench docs docs-images lock clean
+.PHONY: demo install test suite test-slow lint bench docs docs-images lock clean
 
 demo: $(DEMO)
 	$(BIN)/ldprl reproduce --out out/demo
@@ -20,8 +20,12 @@ demo: $(DEMO)
 # The command line and what `make demo` runs, without running it.
 install: $(DEMO)
 
+# Side by side, as mypy runs on one core.
+test: $(READY)
+	@$(MAKE) --no-print-directory -j 2 lint suite
+
 # Four workers on two cores: tests of the service wait for disks and other processes.
-test: lint
+suite: $(READY)
 	$(BIN)/pytest -q -n 4 --dist loadfile -m "not slow"
 
 test-slow: $(READY)
