@@ -10,6 +10,7 @@ import pytest
 
 from ldprl.certificates.sequence import (
     Bits,
+    _upper,
     difference_interval,
     log_evidence,
     mean_interval,
@@ -114,6 +115,33 @@ def test_the_difference_is_the_farthest_that_both_allow(
     assert (found.low, found.high) == pytest.approx((gaps.min(), gaps.max()), abs=1e-3)
     assert found.low <= gaps.min()
     assert gaps.max() <= found.high
+
+
+def most_apart(first: Bits, second: Bits) -> float:
+    """Return the largest q − q' by trying many ways to split ln(1/α) between the two."""
+    least = [float(log_evidence(one.users, one.ones, one.mean)) for one in (first, second)]
+    shares = 1 / (1 + np.exp(-np.linspace(-12, 12, 150)))
+    spare = -math.log(FAILURE) - sum(least)
+    return max(
+        _upper(first, least[0] + share * spare)
+        - (1 - _upper(second.flipped, least[1] + (1 - share) * spare))
+        for share in shares.tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [((30, 20), (50, 10)), ((669, 230), (3726343, 2103415)), ((8, 0), (930169, 405561)),
+     ((9267503, 1987969), (357, 216)), ((10**7, 10**6), (2 * 10**6, 10**6))],
+)  # fmt: skip
+def test_the_difference_leaves_nothing_out(first: tuple[int, int], second: tuple[int, int]) -> None:
+    """Nothing that both allow lies outside, and not more is inside than by a thousandth."""
+    one, other = Bits(*first), Bits(*second)
+    found, observed = difference_interval(one, other, FAILURE), one.mean - other.mean
+    for end, most in ((found.high, most_apart(one, other)), (-found.low, most_apart(other, one))):
+        middle = observed if end == found.high else -observed
+        # The means of the split are themselves rounded outwards, by 2⁻⁴⁰ each.
+        assert most - 2**-38 <= end <= most + 2e-3 * (most - middle)
 
 
 def test_no_bits_say_nothing_and_too_many_ones_are_refused() -> None:
