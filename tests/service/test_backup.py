@@ -155,9 +155,9 @@ def test_a_backup_of_which_any_bit_has_changed_is_refused(packed: bytes, tmp_pat
     rng = random.Random(0)
     changed = [packed[:-1], packed[: len(packed) // 2], packed[:20], b"", packed + b"\0" * 4]
     for bit in rng.sample(range(8 * len(packed)), 300):
-        content = bytearray(packed)
-        content[bit // 8] ^= 1 << bit % 8
-        changed.append(bytes(content))
+        flipped = bytearray(packed)
+        flipped[bit // 8] ^= 1 << bit % 8
+        changed.append(bytes(flipped))
     file, restored = tmp_path / "backup", tmp_path / "restored.sqlite"
     for content in changed:
         file.write_bytes(content)

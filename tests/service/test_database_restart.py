@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 import time
+import tomllib
 
 import pytest
 
+from ldprl.errors import InputError
+from ldprl.protocol.deployment import Deployment
+from ldprl.service.database.waiting import wait_for_postgres
+from ldprl.service.run import _open
+from ldprl.service.settings import ServiceSettings
+
 from .cluster import Postgres
+from .conftest import DEPLOYMENT as SMALL
 from .conftest import StartServer
 from .load import DEPLOYMENT, Load
 from .server import Server
@@ -48,3 +57,40 @@ def test_a_database_that_comes_back_lost_nothing(
     for server in servers:
         assert load.faults(server) == {}
         assert server.process.poll() is None
+
+
+def test_a_server_that_starts_before_its_database_waits_for_it(
+    start_server: StartServer, postgres: Postgres
+) -> None:
+    database = postgres.database()
+    postgres.stop()
+    later = threading.Timer(3, postgres.start)
+    later.start()
+    try:
+        server = start_server(SMALL, database)
+    finally:
+        later.join()
+    said = server.errors()
+    assert said.count("does not respond: waiting for 300 s at most") == 1
+    assert said.index("does not respond") < said.index(f"{database} responds")
+    assert server.get("/healthz").status == 200
+
+
+def test_waiting_has_an_end(caplog: pytest.LogCaptureFixture) -> None:
+    started = time.monotonic()
+    with pytest.raises(InputError, match="expected one that responds within 1 s"):
+        wait_for_postgres("postgresql://someone:hunter2@127.0.0.1:1/x", 1)
+    assert 0.9 < time.monotonic() - started < 10
+    assert "hunter2" not in caplog.text
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("wrong", ["/none", "/postgres?user=nobody"])
+def test_what_the_database_itself_refuses_is_not_waited_for(postgres: Postgres, wrong: str) -> None:
+    """No such database; no such user."""
+    address = postgres.url.rpartition("/")[0] + wrong
+    started = time.monotonic()
+    wait_for_postgres(address, 300)
+    with pytest.raises(InputError, match="does not exist"):
+        _open(ServiceSettings(Deployment.from_toml(tomllib.loads(SMALL)), address))
+    assert time.monotonic() - started < 30

@@ -126,7 +126,7 @@ def test_a_plan_that_is_overdue_is_told_of(database: str, monkeypatch: pytest.Mo
             one for one in gauges(service, None) if one.name == "ldprl_plan_overdue_seconds"
         )
         answer = asyncio.run(Routes(service).health(None))  # type: ignore[arg-type]
-        return json.loads(answer.body)["status"], gauge.value
+        return json.loads(bytes(answer.body))["status"], gauge.value
 
     reports = admitted(service, 20)
     service.database.commit(reports[:19], {})

@@ -31,7 +31,7 @@ def wait_for_postgres(url: str, seconds: float) -> None:
     deadline, told = time.monotonic() + seconds, False
     while psycopg.pq.PGconn.ping(asked) in _AWAY:
         if time.monotonic() >= deadline:
-            expected = f"one that responds within {seconds:g} seconds"
+            expected = f"one that responds within {seconds:g} s"
             raise InputError("database", place, expected)
         if not told:
             _log.warning("%s does not respond: waiting for %g s at most", place, seconds)
