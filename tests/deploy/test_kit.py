@@ -101,6 +101,17 @@ def test_the_compose_file_is_valid(tmp_path: Path) -> None:
     assert not succeeds(compose, "--file", str(mutant), "config", "--quiet", DATABASE_PASSWORD="x")
 
 
+def test_no_container_can_take_a_whole_machine() -> None:
+    for name in ("compose.yaml", "relay.compose.yaml"):
+        document = yaml.safe_load((KIT / name).read_text(encoding="utf-8"))
+        for service in document["services"].values():
+            limits = service["deploy"]["resources"]["limits"]
+            assert limits.keys() == {"cpus", "memory", "pids"}
+    for path in MANIFESTS:
+        text = path.read_text(encoding="utf-8")
+        assert text.count("limits: {memory: ") == text.count("image: ")
+
+
 def test_the_relays_compose_file_is_valid() -> None:
     document = yaml.safe_load((KIT / "relay.compose.yaml").read_text(encoding="utf-8"))
     relay = document["services"]["relay"]
