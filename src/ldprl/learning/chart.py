@@ -15,9 +15,8 @@ from ldprl.shape import BoolArray, FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics
 
 _KEPT = 5.0
-"""A move counts if it stands out by this many standard deviations. With 3, moves that stand out by
-chance make up a quarter of what was just charted, and expeditions follow them to states that they
-never reach: on CliffWalking two of three runs found no goal with 10⁶ users (seeds 0-2)."""
+"""A move counts if it stands out by this many standard deviations: with fewer, expeditions follow
+moves that stand out by chance to states that they never reach (studies/constants.md)."""
 _STARTS = 3.0
 """The same for where users start, which is asked in every plan: an error does not last."""
 

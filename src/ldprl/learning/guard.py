@@ -8,19 +8,17 @@ from __future__ import annotations
 from ldprl.mechanisms.mechanism import Mechanism
 
 WATCHED = 0.002
-"""Share of users who follow the optimistic policy and are asked every question in turn. Chosen
-among 0.0002, 0.002, 0.005 and 0.02 by regret at 10⁶ users, on two bandits, three 2×2×2 draws from
-1000 on and RiverSwim(6, 20): 0.02 costs a quarter more on RiverSwim, less costs nothing."""
+"""Share of users who follow the optimistic policy and are asked every question in turn: a larger
+one costs regret, a smaller one lets doubt last (studies/constants.md)."""
 LEAST_WEIGHT = 0.1
-"""Least weight, as a share of the plan's, of what they report about a state. 0.01 is no better
-there; with 1, states that few of them reach get too much noise."""
+"""Least weight, as a share of the plan's, of what they report about a state: with 1, states that
+few of them reach get too much noise (studies/constants.md)."""
 TOLERATED = 2.0
-"""A policy may have this many times the optimistic one's doubt before it is replaced. Not tuned:
-with 4, or without replacing any, regret is the same there."""
+"""A policy may have this many times the optimistic one's doubt before it is replaced
+(studies/constants.md)."""
 FORGETTING = 0.02
 """c in the weight x/(1 + c·log₂(1/x))³ of reports, x the doubt as a share of the horizon. Any c > 0
-keeps the bound free of K. Chosen among 0, 0.02, 0.05, 0.1 and 0.25 there: up to 0.05 regret is the
-same, with more it grows."""
+keeps the bound free of K, a large one throws reports away (studies/constants.md)."""
 
 
 def start_law(mechanism: Mechanism) -> tuple[float, float]:

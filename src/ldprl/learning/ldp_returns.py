@@ -28,9 +28,8 @@ from ldprl.structure import Structure
 from ldprl.tables import TableLaw
 
 _FORGETTING = 0.2
-"""The k-th user counts k^0.2: effects are those under the law in force, and drift as it moves.
-Chosen on RandomMDP(25, 4, 10) and (50, 4, 10), draws 1000-1011: totals are flat from 0 to 0.2, and
-the policy at the end is better with more."""
+"""The k-th user counts k^0.2: effects are those under the law in force, and drift as it moves; with
+more, faint effects have less evidence (studies/constants.md)."""
 _MOST_USERS = 1e12
 """Weights are at most 1 up to this many users."""
 _LEAST = 1.0
@@ -42,15 +41,13 @@ _RESOLVED = 10.0
 """The last steps get separate actions when their effects could be 10 noise variances: H² times
 as many users as for the effects of a whole episode."""
 TILTS = 2
-"""Laws of a plan that lean to some actions in all states alike. On RiverSwim(6, 20), 2·10⁴ users,
-seeds 1000-1015, one, two and four have a regret of 8,300, 5,300 and 4,500 on average and 63,000,
-21,000 and 15,000 at worst (without them 4 runs of 8 are stuck). Each of them is sent to clients."""
+"""Laws of a plan that lean to some actions in all states alike: more of them find a way out of a
+local optimum sooner, and each is sent to clients (studies/constants.md)."""
 _TILTED = 3e3
 """In users: as long as there are fewer all get a leaning law. Later it is a share that falls with
 the square root of their number, so that a way out of a local optimum is tried for ever, or the mean
-odds of actions that do not lead, where these are more: while nothing shows, nearly all. Chosen on
-RiverSwim(6, 20), seeds from 1000 on, with a prototype: no run of 16 was stuck, and one in ten was
-where half of the users got a leaning law."""
+odds of actions that do not lead, where these are more: while nothing shows, nearly all
+(studies/constants.md)."""
 
 
 class LDPReturns(Learner):

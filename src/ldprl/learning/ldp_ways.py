@@ -44,20 +44,20 @@ _EXPEDITIONS = 8
 """How many unknown (s, a) the users of a plan are sent to at the same time."""
 _LEAST_CHARTING, _MOST_CHARTING = 0.02, 0.5
 """Of the users who get a leaning law, the share that charts in their place: the least while nothing
-stands out, as on RandomMDP (0.05 costs 7% of the regret there), the most where every (s, a) that
-was tried enough is known."""
+stands out, as on RandomMDP, where it costs regret for nothing, the most where every (s, a) that
+was tried enough is known (studies/constants.md)."""
 _SURVEYING = 0.5
-"""The share of the users on the leading way who report a move on it. That costs no reward; without
-it a prototype on the 7×7 grid ended at 76% of the gap in place of 91%."""
+"""The share of the users on the leading way who report a move on it. That costs no reward, but bits
+of the return (studies/constants.md)."""
 _TESTING = 0.3
-"""The share of those with a leaning law who are sent to other destinations. With 0.5 FrozenLake has
-a third more regret, with 0.2 the 7×7 grid (10⁶ users, seeds 1000-1002)."""
+"""The share of those with a leaning law who are sent to other destinations: more of them find a
+better one sooner, and lose more on the way (studies/constants.md)."""
 _TESTED = 6
-"""How many destinations a plan tests; with 2 the goal of a 7×7 grid is tested too seldom."""
+"""How many destinations a plan tests: each has fewer users if there are more
+(studies/constants.md)."""
 _SURE = 3.0
-"""A destination leads if it is better by this many standard deviations. With 2, chance decides on
-FrozenLake in one run of two; with 4, the 5×5 grid has a regret of 3·10⁵, as nearly equal
-destinations are distinguished too late (10⁶ users, seeds from 1000 on, a prototype)."""
+"""A destination leads if it is better by this many standard deviations: with fewer chance decides,
+with more nearly equal ones are distinguished too late (studies/constants.md)."""
 _LEAST_WEIGHT = 1e-3
 """Least weight of a report about a state: one that seems unreachable may be reached after all."""
 

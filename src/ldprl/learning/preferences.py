@@ -15,21 +15,13 @@ from ldprl.shape import BoolArray, FloatArray, IntArray
 from ldprl.structure import Structure
 
 _OWN = 4
-"""How many effects the common scatter counts for beside a cell's own. Chosen on RandomMDP(25, 4,
-10), draws 1000-1005, 10⁶ users at ε = 2: one scatter for all cells has a mean regret of 46,000 and
-this one 39,000 (two runs of each draw, less on all six); 2 and 8 have 36,000 and 41,000 (one run
-each). On (10, 3, 5) it is 10,800 in place of 13,200."""
+"""How many effects the common scatter counts for beside a cell's own (studies/constants.md)."""
 _ROUNDS = 5
-"""Of fitting a cell's scatter to its effects. With 2 of them one run in 12 on RiverSwim(6, 20) was
-stuck (seed 1000)."""
+"""Of fitting a cell's scatter to its effects; fewer leave it too large (studies/constants.md)."""
 
 _MANY_STATES = 25
-"""From this many states on, an effect that they have in common is looked for. With it and without,
-ε = 2, ten runs from seed 1010 on: mean regret of 3·10⁶ users on the 7×7 grid 1.6·10⁶ and 2.8·10⁶,
-of 10⁶ on the 5×5 grid 85,000 and 135,000; on RandomMDP(25, 4, 10), where states have nothing in
-common, 39,900 and 39,800 (draws 1000-1005). ICU-Sepsis (716 states, ε = 4, 10⁷ users, seed 1000)
-learns 51% and 15%. With few states it is chance: RiverSwim(6, 20) has 82,000 and 18,000, FrozenLake
-(12 states) 14,700 and 12,000. Asking for one, two or three standard errors did not part them."""
+"""From this many states on, an effect that they have in common is looked for; with few, chance
+decides whether it helps (studies/constants.md)."""
 
 
 @dataclass(frozen=True, eq=False)

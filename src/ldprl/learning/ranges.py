@@ -18,8 +18,7 @@ from ldprl.shape import FloatArray
 
 _EARLY, _LATE = (1e4, 0.04), (1e7, 0.0025)
 """(users, κ), log-linear in between. For normal returns κ = 0.04 is mean ± 1.5 sd, 0.0025 ± 2.5
-sd. Early on noise is what hurts, later what is cut off. Chosen on RandomMDP(50, 4, 10) draws
-1000-1009, where totals are flat within 10% around it."""
+sd. Early on noise is what hurts, later what is cut off (studies/constants.md)."""
 _DOUBT = 0.1
 """A tail that is not significantly above κ may still be this share of the deviation."""
 _STALE = 1e-3

@@ -38,15 +38,12 @@ _LEAST_RANGE = 8 / THRESHOLDS
 """The narrowest range, as a share of H."""
 _LEANS = (4, 64)
 """Fewest and most laws that lean to some actions in all states alike, as LDP-RETURNS has: nearly
-all users get one while nothing shows. On the 7×7 grid with ε = 2 half of the gap is closed by
-1.2·10⁶ users; with these laws the formula says 6·10⁵, with evenly random tables 2·10⁷."""
+all users get one while nothing shows (studies/constants.md)."""
 _LEANING_WORK = 10**9
 """Multiplications for all leaning laws together, S²AH for each: about a second."""
 _DETOURS = 5.0
 """How many times the users that the formula for models has are needed: LDP-TS asks about rows that
-do not matter, too. The geometric mean of what was measured on RiverSwim(2, 5), (3, 6) and (3, 10),
-RandomMDP(3, 2, 3) draw 1003, (3, 2, 5) draw 1001, (2, 2, 2) draw 1003 and (3, 3, 4) draw 1004, ε
-from 0.5 to 2, 40 runs each: 3 to 8."""
+do not matter, too (studies/constants.md)."""
 
 
 def users_needed(mdp: TabularMDP, epsilon: float) -> float:

@@ -20,23 +20,15 @@ from ldprl.shape import Array, BoolArray, FloatArray, IntArray
 
 _WIDE = 0.5
 """The first draw of a plan scatters by √(½·ln users) times the belief's standard deviation, or by 2
-if that is less; the others by one. So an action that had bad luck is tried again, sooner or later.
-With 0, ½ and 1 in place of ½ (seeds from 5000 on, 1,000 runs each): 2×2×2 at ε = 0.5 (20 draws,
-10⁸ users) has mean regret 6,200, 6,000 and 7,500, and 2, 0 and 0 runs stay with a wrong policy (on
-other seeds 1 of 1,000 does with ½); the bandits with means 0.9, 0.7 and 0.5, 0.4 (ε = 1, 10⁶ users)
-have 107, 126, 189 and 207, 239, 348."""
+if that is less; the others by one. So an action that had bad luck is tried again, sooner or later,
+and the wider, the more regret there is where nothing was missed (studies/constants.md)."""
 _WIDE_SHARE = 0.2
 """The policy of the wide draw alone gets this share of the users who might explore: it is there
-for what the others overlook. Chosen on 2×2×2 (20 draws from seed 1000 on, 200 runs of 10⁸ users;
-ε = 0.2, 2, 20) and the bandits (ε = 1, 300 runs of 10⁶): mean regret 26,000, 950, 21, 101 and 209;
-with 1 in its place 32,000, 1,300, 27, 157 and 275. No run of either is stuck."""
+for what the others overlook (studies/constants.md)."""
 MOST_POLICIES = 4
 """How many policies other than the greedy one a plan hands out, the wide draw's among them: each
 costs the service an assignment, and the simulation a tally of its answers. Models are drawn until
-that many differ. Mean regret in thousands (ε = 2, draws from seed 1010 on, ± a standard
-error), with one question for each policy, and with 16 policies that share five questions each:
-10×3×5, 10⁸ users, 12 draws: 59 ± 14 and 64 ± 16; 25×4×10, 10⁷ users, 5 draws: 691 ± 140 and
-873 ± 300."""
+that many differ (studies/constants.md)."""
 _PRIOR_PRECISION = 4.0
 """1/variance: a mean reward or a probability is 1/2 ± 1/2 before anything is known."""
 

@@ -18,14 +18,12 @@ from ldprl.shape import FloatArray, IntArray
 
 _GROWTH = 10.0
 """Those who explore are so few that a plan which serves 1% more users adds at most 10% to what is
-known of the rows that it tries. Chosen on seeds from 1000 on, bandits with means 0.9, 0.7 and 0.5,
-0.4, ε = 1, 10⁶ users, 200 runs: LDP-EVI has 162 and 229 with 3, 167 and 271 with 10 (the lower
-bounds are 146 and 323)."""
+known of the rows that it tries: more of them pay for one more look, fewer stay longer with a bad
+policy (studies/constants.md)."""
 _UNKNOWN = 4.0
 """In variances of an answer, noise and outcome: a row with fewer reports is as good as unknown.
 Without the outcome's a row that nobody has tried would never be tried where there is hardly any
-noise: at ε = 20, 4 runs of LDP-TS in 200 on 2×2×2 (draws from 1000 on, 10⁸ users) stayed with a
-policy that loses 0.05 an episode, and none does with it."""
+noise (studies/constants.md)."""
 _LEAST_PRICE = 0.01
 """A way to a question counts as no cheaper than this share of all that is uncertain: while little
 is known, what a way costs is not known either."""
