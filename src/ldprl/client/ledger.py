@@ -30,7 +30,6 @@ devices of one user keep several books.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 from collections.abc import Callable, Iterator
@@ -42,6 +41,7 @@ from typing import IO
 from ldprl.accounting.composition import Budget, Number, Spent, spent_together
 from ldprl.client.allowance import Allowance, Left
 from ldprl.client.entries import HEADER, Entries, Entry
+from ldprl.client.turns import take_turn
 from ldprl.client.window import Moment, RollingBudget
 from ldprl.disk import sync, sync_path
 from ldprl.errors import InputError
@@ -51,7 +51,8 @@ from ldprl.mechanisms.mechanism import Guarantee
 class Ledger:
     """The reports of one user: to which deployments, and at what cost in privacy.
 
-    Processes that share the file take turns.
+    Processes that share the file take turns; one that is stopped in its turn keeps the
+    others waiting for two minutes at most.
 
     Parameters
     ----------
@@ -198,7 +199,7 @@ class Ledger:
         except (FileNotFoundError, IsADirectoryError):
             raise InputError("path", str(self.path), "a file in a folder that exists") from None
         with os.fdopen(handle, "a+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            take_turn(file, self.path)
             yield file
 
     def _made(self, file: IO[bytes], entry: Entry, make_report: Callable[[], bytes]) -> bytes:
@@ -215,7 +216,7 @@ class Ledger:
     def _read(self) -> Entries:
         try:
             with self.path.open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH)
+                take_turn(file, self.path, shared=True)
                 return self._parsed(file.read())
         except FileNotFoundError:
             return Entries()

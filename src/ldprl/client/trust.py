@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 from ldprl.client.connection import normalized_url
+from ldprl.client.turns import take_turn
 from ldprl.disk import replacing
 from ldprl.errors import InputError
 
@@ -20,19 +20,16 @@ def trusted_digest(path: Path, url: str, fetch: Callable[[], str]) -> str:
     same deployment. One service is one entry, however its address is written.
     """
     service = normalized_url(url)
-    lock = os.open(
-        path.with_name(path.name + ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600
-    )
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    beside = path.with_name(path.name + ".lock")
+    handle = os.open(beside, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "r+b") as lock:
+        take_turn(lock, beside)
         known = _read(path)
         if service not in known:
             known[service] = fetch()
             with replacing(path) as file:
                 file.write(json.dumps(known, indent=1).encode())
         return known[service]
-    finally:
-        os.close(lock)
 
 
 def _read(path: Path) -> dict[str, str]:
