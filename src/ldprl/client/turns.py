@@ -15,7 +15,7 @@ _PAUSE = 0.01
 
 
 def take_turn(file: IO[bytes], path: Path, *, shared: bool = False) -> None:
-    """Lock ``file``, which is at ``path``, until it is closed, or raise BusyError if another process keeps it."""
+    """Lock ``file`` until it is closed, or raise BusyError if another process keeps ``path``."""
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     deadline = time.monotonic() + _LONGEST_TURN
     while True:
