@@ -31,11 +31,26 @@ _AT_ONCE = 256
 """How many tables are in memory at a time while reports are added up."""
 
 
-class Alphabet(ABC):
-    """The values of one report under one assignment."""
+class Adder(ABC):
+    """Adds up reports under one assignment."""
 
     length: int
     """How many counters a report adds to: the length of the tally."""
+
+    rows: int = 0
+    """How many rows of the user's table are drawn to add a report, where there is a law."""
+
+    @abstractmethod
+    def total(self, reports: Sequence[Values], tables: Sequence[int] = ()) -> IntArray:
+        """Return what admitted reports add to the tally; a law needs their tables' numbers."""
+
+    def drawn(self, values: Values, table: int) -> tuple[Adder, Values]:
+        """Draw the user's table: return what adds the report from then on, and what it adds."""
+        return self, values
+
+
+class Alphabet(Adder):
+    """The values of one report under one assignment."""
 
     @abstractmethod
     def write(self, report: Array) -> list[int]:
@@ -44,10 +59,6 @@ class Alphabet(ABC):
     @abstractmethod
     def admit(self, values: Sequence[int]) -> Values:
         """Return ``values`` as :meth:`total` takes them, or refuse them."""
-
-    @abstractmethod
-    def total(self, reports: Sequence[Values], tables: Sequence[int] = ()) -> IntArray:
-        """Return what admitted reports add to the tally; a law needs their tables' numbers."""
 
     @abstractmethod
     def longest(self) -> list[int]:
@@ -216,6 +227,24 @@ class SubsetsByTable(Subsets):
         """The tallies of all questions."""
         return sum(one.crossed_length(self.law.shape) for one in self.questions)
 
+    @functools.cached_property
+    def rows(self) -> int:  # type: ignore[override]
+        """How many rows the questions concern."""
+        rows = (one.what.rows(self.law.shape, one.step, one.partition) for one in self.questions)
+        return sum(len(states) for _, states in rows)
+
+    def drawn(self, values: Values, table: int) -> tuple[Adder, Values]:
+        """Return the places of the tally that a report adds one to."""
+        tables, parts = self.law.tables([table]), []
+        first = place = start = 0
+        for question, (items, size) in zip(self.questions, self.parts, strict=True):
+            named = np.array([values[place : place + size]], dtype=np.int64) - first
+            parts.append(start + question.crossed_places(self.law.shape, named, tables))
+            start += question.crossed_length(self.law.shape)
+            first, place = first + items, place + size
+        # Many may wait to be added: in as few bytes as will do.
+        return Places(start), np.concatenate(parts).astype(np.min_scalar_type(start))
+
     def total(self, reports: Sequence[Values], tables: Sequence[int] = ()) -> IntArray:
         """Return how many reports name each outcome of each row."""
         result = np.zeros(self.length, dtype=np.int64)
@@ -243,3 +272,18 @@ class SubsetsByTable(Subsets):
             part[-len(chances) :] = users * chances
             parts.append(part)
         return np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class Places(Adder):
+    """Reports that are the places of the tally to which each of them adds one."""
+
+    length: int
+
+    def total(self, reports: Sequence[Values], tables: Sequence[int] = ()) -> IntArray:
+        """Return how many reports name each place."""
+        result = np.zeros(self.length, dtype=np.int64)
+        for start in range(0, len(reports), _AT_ONCE):
+            some = np.concatenate(reports[start : start + _AT_ONCE])
+            result += np.bincount(some, minlength=self.length)
+        return result

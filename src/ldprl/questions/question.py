@@ -119,11 +119,15 @@ class Question:
         result has, by row, action and outcome, how many reports with that action name the outcome
         of the row's cell, and then, by row and action, how many reports there are.
         """
+        places, length = self.crossed_places(shape, named, tables), self.crossed_length(shape)
+        return np.bincount(places, minlength=length).astype(np.int64, copy=False)
+
+    def crossed_places(self, shape: Shape, named: IntArray, tables: Array) -> IntArray:
+        """Return the places of :meth:`crossed` that the reports add one to."""
         where, outcomes, actions = self.partition, self.outcomes, shape.actions
         steps, states = self.what.rows(shape, self.step, where)
         # (row, action) of every report, numbered through.
         places = np.arange(len(states)) * actions + tables[:, steps, states]
-        reports = np.bincount(places.ravel(), minlength=len(states) * actions)
         # All rows of a cell get its items: rows in the order of their cells, and how many each has.
         cells = where.cell[states]
         in_order = np.argsort(cells, kind="stable")
@@ -136,8 +140,7 @@ class Question:
         offset = np.arange(len(which)) - np.repeat(np.cumsum(times) - times, times)
         row = in_order[(ends - sizes)[cell][which] + offset]
         index = places[report[which], row] * outcomes + outcome[which]
-        answers = np.bincount(index, minlength=len(states) * actions * outcomes)
-        return np.concatenate([answers, reports]).astype(np.int64, copy=False)
+        return np.concatenate([index, len(states) * actions * outcomes + places.ravel()])
 
     def decoded_by_table(
         self, shape: Shape, tally: Array, decode: Callable[[Array, Array], FloatArray]

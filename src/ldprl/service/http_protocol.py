@@ -6,9 +6,11 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_address
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import httptools
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ldprl.service.limits import Limits, address_key
@@ -27,6 +29,8 @@ _MOST_HEADERS = 100
 """Headers of a request."""
 _MOST_OVERHEAD = 32 * 2**10
 """Most bytes in a row that are no part of a body: a request's line and headers, or framing."""
+_UNSENT_BYTES = 16 * 2**10
+"""Bytes that one connection may leave unread before they are counted: a response to a report."""
 _MOST_PIPELINED = 8
 """Requests that may wait on one connection for the response to an earlier one."""
 
@@ -43,6 +47,8 @@ class BoundedProtocol(HttpToolsProtocol):
     limits = Limits()
     proxies: Sequence[Network] = ()
     by_address: ClassVar[Counter[str]] = Counter()
+    unread: ClassVar[dict[BoundedProtocol, int]] = {}
+    """How many bytes connections have not read that have more to read than is left uncounted."""
     sweeping: ClassVar[set[asyncio.AbstractEventLoop]] = set()
 
     _deadline = 0.0
@@ -54,12 +60,15 @@ class BoundedProtocol(HttpToolsProtocol):
     @classmethod
     def bounded_by(cls, limits: Limits, proxies: Sequence[Network]) -> type[BoundedProtocol]:
         """Return the protocol of one server, with its limits and its own counts."""
-        own = {"limits": limits, "proxies": proxies, "by_address": Counter(), "sweeping": set()}
+        own: dict[str, Any] = {"limits": limits, "proxies": proxies}
+        own |= {"by_address": Counter(), "unread": {}, "sweeping": set()}
         return type("ServerProtocol", (cls,), own)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Set the deadline for the first request, or close the connection if there are too many."""
         super().connection_made(transport)
+        transport.set_write_buffer_limits(_UNSENT_BYTES)
+        self.app = _AfterReading(self.app, self.flow)
         self._deadline = self.loop.time() + HEADER_SECONDS
         if self.loop not in self.sweeping:
             self.sweeping.add(self.loop)
@@ -80,6 +89,7 @@ class BoundedProtocol(HttpToolsProtocol):
             if not self.by_address[self._address]:
                 del self.by_address[self._address]
             self._address = None
+        self.unread.pop(self, None)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -142,14 +152,41 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_response_complete()
 
     def pause_writing(self) -> None:
-        """Set the deadline by which the client must read."""
+        """Set the deadline by which the client must read, and count what it has not read."""
         super().pause_writing()
         self._deadline = min(self._request_deadline, self.loop.time() + WRITE_SECONDS)
+        # Nothing more is written before the client has read.
+        self.unread[self] = self.transport.get_write_buffer_size()
+        self._hang_up_on_the_worst()
 
     def resume_writing(self) -> None:
         """Return to the deadline of the request."""
         super().resume_writing()
         self._deadline = self._request_deadline
+        self.unread.pop(self, None)
+
+    def _hang_up_on_the_worst(self) -> None:
+        """While too many bytes are unread, hang up on the address that has most of them.
+
+        Of its connections the one that began to wait first goes first.
+        """
+        total = sum(self.unread.values())
+        if total <= self.limits.unsent_bytes:
+            return
+        by_address: Counter[str] = Counter()
+        for one, size in self.unread.items():
+            by_address[one._peer()] += size
+        while total > self.limits.unsent_bytes:
+            ((worst, _),) = by_address.most_common(1)
+            first = next(one for one in self.unread if one._peer() == worst)
+            size = self.unread.pop(first)
+            total -= size
+            by_address[worst] -= size
+            first.transport.abort()
+
+    def _peer(self) -> str:
+        """Return what counts as the address at the other end, be it a user's or a proxy's."""
+        return "" if self.client is None else address_key(self.client[0])
 
     def _sweep(self) -> None:
         """Abort connections whose deadline has passed, even with unsent bytes, and repeat."""
@@ -165,3 +202,19 @@ class BoundedProtocol(HttpToolsProtocol):
         except ValueError:
             return False
         return any(peer in network for network in self.proxies)
+
+
+class _AfterReading:
+    """An application that is called once the client has read the responses before.
+
+    Otherwise a response would be made for a client that does not read, and wait uncounted.
+    """
+
+    def __init__(self, app: Any, flow: FlowControl) -> None:
+        self._app = app
+        self._flow = flow
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._flow.write_paused:
+            await self._flow.drain()
+        await self._app(scope, receive, send)

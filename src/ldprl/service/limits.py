@@ -33,6 +33,8 @@ class Limits:
     """Longest time that a body may take to arrive."""
     held_bytes: int = 64 * 2**20
     """Most bytes of bodies that are held at one time."""
+    unsent_bytes: int = 64 * 2**20
+    """Most bytes of responses that clients have not read, at one time."""
     requests: int = 2000
     """Most requests that are worked on at one time."""
     rate: int = 1000
