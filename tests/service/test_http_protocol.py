@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -44,20 +45,44 @@ class Running:
         import threading
 
         self.socket = socket.create_server(("127.0.0.1", 0))
+        self.called = 0
+
+        async def counting(scope: Any, receive: Any, send: Any) -> None:
+            self.called += scope["type"] == "http"
+            await application(scope, receive, send)
+
         configured = uvicorn.Config(
-            application, http=protocol, lifespan="off", log_config=None, ws="none", **config
+            counting, http=protocol, lifespan="off", log_config=None, ws="none", **config
         )
         self.server = uvicorn.Server(configured)
         run = lambda: asyncio.run(self.server.serve(sockets=[self.socket]))  # noqa: E731
         self.thread = threading.Thread(target=run, daemon=True)
         self.thread.start()
 
-    def connect(self) -> socket.socket:
-        return socket.create_connection(self.socket.getsockname()[:2], timeout=60)
+    def connect(self, address: str = "127.0.0.1") -> socket.socket:
+        where = self.socket.getsockname()[:2]
+        return socket.create_connection(where, timeout=60, source_address=(address, 0))
+
+    def unread(self) -> list[int]:
+        """Return how many bytes each connection has not taken."""
+        return [one.transport.get_write_buffer_size() for one in self.open()]
+
+    def has_responded(self, times: int) -> bool:
+        return self.server.server_state.total_requests == times
+
+    def open(self) -> list[Any]:
+        return list(self.server.server_state.connections)
 
     def stop(self) -> None:
         self.server.should_exit = self.server.force_exit = True
         self.thread.join(60)
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -123,6 +148,42 @@ def test_a_response_that_nobody_reads_is_given_up(running: Running) -> None:
         while running.server.server_state.connections:
             assert time.monotonic() < deadline
             time.sleep(0.05)
+
+
+def test_unread_responses_are_bounded_and_the_greediest_address_is_hung_up_on() -> None:
+    """Of ten responses to one address, those that waited longest go; another address keeps its."""
+    size, bound = 8_000_000, 20_000_000
+    running = Running(BoundedProtocol.bounded_by(Limits(unsent_bytes=bound), ()))
+    try:
+        with contextlib.ExitStack() as held:
+            modest = held.enter_context(running.connect("127.0.0.2"))
+            greedy = [held.enter_context(running.connect()) for _ in range(10)]
+            for number, connection in enumerate([modest, *greedy]):
+                connection.sendall(b"GET /%d HTTP/1.1\r\nhost: x\r\n\r\n" % size)
+                wait_until(partial(running.has_responded, number + 1))
+            wait_until(lambda: len(running.open()) < 5)
+            assert size < sum(running.unread()) <= bound
+            took = 0
+            while took < size:
+                took += len(part := modest.recv(2**20))
+                assert part
+            assert greedy[-1].recv(65536).startswith(b"HTTP/1.1 200")
+    finally:
+        running.stop()
+
+
+def test_a_request_waits_until_the_response_before_it_is_read(running: Running) -> None:
+    """Else a response would be made for each of eight requests, beside what is counted."""
+    size = 8_000_000
+    with running.connect() as connection:
+        connection.sendall(b"GET /%d HTTP/1.1\r\nhost: x\r\n\r\n" % size * 2)
+        wait_until(lambda: any(running.unread()))
+        assert running.called == 1
+        took = 0
+        while took < size * 2:
+            took += len(part := connection.recv(2**20))
+            assert part
+        assert running.called == 2
 
 
 @pytest.mark.parametrize(
