@@ -229,6 +229,27 @@ def test_a_batch_whose_plan_the_service_lost_is_kept_until_its_window_ends(
     assert "handed-over" not in bench.store.outcomes()
 
 
+def test_a_kept_batch_outlives_its_window_until_the_service_was_asked_again(
+    tmp_path: Path, stub: Stub
+) -> None:
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    bench.store.commit(sealed(3, bench.size), {})
+    stub.cause = "unknown-version"
+    with pytest.raises(UpstreamError, match="which is kept"):
+        bench.courier.step()
+    stub.plan = plan(stub.deployment, version=2)
+    for seconds in (0, 3600 * stub.deployment.report_window_hours - 100, 200):
+        bench.clock.now += seconds
+        with pytest.raises(UpstreamError, match="which is kept"):
+            bench.courier.step()
+    assert [len(bench.store.sealed(batch)) for batch in bench.store.unsent()] == [3]
+    stub.cause = ""
+    bench.clock.now += 300
+    bench.courier.step()
+    assert bench.store.outcomes()["service-counted"] == 3
+
+
 def test_a_batch_is_counted_once_the_service_has_its_plan_again(tmp_path: Path, stub: Stub) -> None:
     bench = Bench(tmp_path, stub)
     bench.courier.step()

@@ -48,6 +48,11 @@ def test_the_same_bytes_twice_in_one_commit_are_one_report(store: RelayStore) ->
     batch = store.freeze(1, 2)
     assert batch is not None
     assert sorted(store.sealed(batch)) == [b"one", b"two"]
+    store.finish(batch, {"handed-over": 2})
+    # The contents are gone, and the hashes are not.
+    assert not any(store.sealed(batch))
+    assert (store.unsent(), store.crowds()) == ([], 1)
+    assert store.commit(twice, {}) == ["duplicate"] * 3
 
 
 def test_nothing_below_the_crowd_is_frozen_and_what_comes_later_is_no_part_of_it(
