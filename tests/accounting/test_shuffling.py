@@ -15,6 +15,7 @@ from ldprl.accounting.blanket import Blanket, clones, mixed, subset_blanket, tog
 from ldprl.accounting.composition import composed_epsilon
 from ldprl.accounting.loss import delta_at
 from ldprl.accounting.shuffling import (
+    _worst_law,
     central_delta,
     central_epsilon,
     crowd_pair,
@@ -26,7 +27,7 @@ from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.subset import SubsetOracle, subset_oracle
 from ldprl.mechanisms.subset_selection import SubsetSelection
-from ldprl.shape import Shape
+from ldprl.shape import FloatArray, Shape
 from tests.accounting.crowds import (
     Law,
     clones_delta,
@@ -96,6 +97,33 @@ def test_never_below_enumeration_where_assignments_are_mixed() -> None:
                         )
                         caught += exact > central_delta([whole], 2 * crowd, epsilon)
     assert caught > 0
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 2.0])
+def test_the_worst_law_dominates_every_mixture(epsilon: float) -> None:
+    """E(X − t)⁺ at every t, and the mean: convex order. No single law does, as they cross."""
+    laws = [
+        (blanket.first - math.exp(epsilon) * blanket.second, blanket.mass)
+        for blanket in (
+            subset_blanket(2, 1, Fraction(22, 25)),
+            subset_blanket(9, 1, Fraction(1, 2)),
+        )
+    ]
+
+    def excess(law: tuple[FloatArray, FloatArray], at: FloatArray) -> FloatArray:
+        values, mass = law
+        rest = (1 - mass.sum()) * np.maximum(0 - at, 0)
+        result: FloatArray = np.maximum(values[:, None] - at, 0).T @ mass + rest
+        return result
+
+    found = _worst_law(laws)
+    at = np.linspace(-30, 30, 4001)
+    one, other, worst = (excess(law, at) for law in (*laws, found))
+    assert (worst >= np.maximum(one, other) - 1e-9).all()
+    assert (one - other).max() > 1e-2
+    assert (other - one).max() > 1e-2
+    means = [float(law[0] @ law[1]) for law in (*laws, found)]
+    assert means == pytest.approx([1 - math.exp(epsilon)] * 3)
 
 
 def test_several_answers_are_never_below_enumeration() -> None:

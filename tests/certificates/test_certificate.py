@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from ldprl.certificates import Bits, Scale, certificate, incumbent_certificate
+from ldprl.certificates import Bits, Interval, Scale, certificate, incumbent_certificate
 from ldprl.certificates.certificate import failure_of
-from ldprl.certificates.sequence import log_evidence
+from ldprl.certificates.sequence import difference_interval, log_evidence, mean_interval
 from ldprl.errors import InputError
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.questions.worth import Worth
@@ -76,6 +76,31 @@ def test_restarting_for_each_new_policy_keeps_the_confidence() -> None:
     assert failed.sum() <= 144
     assert mutant.sum() > 1.5 * 144
     assert math.fsum(failure_of(place, 1 - confidence) for place in range(1, 1000)) < 0.2
+
+
+@pytest.mark.parametrize("place", [1, 2, 3, 100])
+def test_each_policy_has_its_own_share_of_the_failure(place: int) -> None:
+    """α/(j(j + 1)) for the j-th one, of its worth and of its difference."""
+    new, old, failure = Bits(3000, 1600), Bits(2500, 1100), 0.05 / (place * (place + 1))
+    found = certificate(new, place, SCALE, 1 - 0.05, old)
+    assert found.users == 3000
+    assert_close(found.worth, SCALE.worth(mean_interval(new, failure)))
+    assert found.better is not None
+    assert_close(found.better, SCALE.difference(difference_interval(new, old, failure)))
+
+
+def assert_close(one: Interval, other: Interval) -> None:
+    assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-9)
+
+
+def test_bits_become_returns_and_differences() -> None:
+    """A bit is 1 with probability 1 − p + (2p − 1)·R/H."""
+    scale = Scale(0.9, 2)
+    assert_close(scale.worth(Interval(0.1 + 0.8 * 0.25, 0.1 + 0.8 * 0.5)), Interval(0.5, 1.0))
+    assert_close(scale.worth(Interval(0.0, 1.0)), Interval(0.0, 2.0))
+    assert_close(scale.difference(Interval(-0.2, 0.4)), Interval(-0.5, 1.0))
+    assert_close(scale.difference(Interval(-0.9, 0.9)), Interval(-2.0, 2.0))
+    assert scale.estimate(Bits(10, 5)) == pytest.approx(1.0)
 
 
 def test_the_incumbent_has_all_of_the_confidence() -> None:

@@ -84,6 +84,15 @@ def test_each_term_is_the_least_over_all_means(blocks: list[tuple[int, int]]) ->
     assert least - 1e-3 < found <= least + 1e-9
 
 
+def test_the_places_of_a_change_share_the_failure() -> None:
+    """The j-th has the weight 1/(j(j + 1)): without any bits there is no other evidence."""
+    none = np.zeros(8, dtype=np.int64)
+    weights = np.exp(split_evidence(none, none))
+    places = np.arange(1, 8)
+    assert weights == pytest.approx(1 / (places * (places + 1)), abs=1e-9)
+    assert weights.sum() <= 1
+
+
 def test_answers_that_come_late_count_where_their_policy_was_handed_out() -> None:
     blocks = [Bits(500, 400), Bits(500, 390), Bits(300, 90)]
     assert changed_at(blocks, 0.01) == 2

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from ldprl.assignment import Assignment, Plan, check_plan
-from ldprl.certificates import Bits, Evidence, Scale, Terms
+from ldprl.certificates import Bits, Evidence, Scale, Terms, certificate
 from ldprl.certificates.asking import is_certifying
+from ldprl.certificates.caution import cautious_shares, most_short
 from ldprl.shape import Policy, Shape
 
 SHAPE = Shape(2, 3, 2)
@@ -115,6 +116,71 @@ def test_the_incumbents_answers_are_looked_at_first() -> None:
     found = evidence.change()
     assert found is not None
     assert (found.policy, found.since) == (None, 120)
+
+
+def test_each_policy_is_certified_at_its_own_place() -> None:
+    evidence = Evidence(Terms(0.2, 0.95, SCALE, incumbent=policy(0)))
+    evidence.incumbent += Bits(1000, 400)
+    for users, action in ((100, 1), (300, 2)):
+        asked(evidence, users, action)
+        answer(evidence, action, 1000, 700)
+    found = [evidence.certificate(place) for place in range(2)]
+    assert found == [
+        certificate(Bits(1000, 700), place, SCALE, 0.95, Bits(1000, 400)) for place in (1, 2)
+    ]
+    assert found[0] != found[1]
+
+
+def test_all_series_and_stretches_share_the_probability_of_an_alarm(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The j-th series has 1/(j(j + 1)) of it, and of that the stretch from its i-th block on."""
+    levels: list[float] = []
+
+    def seen(blocks: list[Bits], failure: float) -> None:
+        levels.append(failure)
+
+    monkeypatch.setattr("ldprl.certificates.evidence.changed_at", seen)
+    evidence = Evidence(Terms(0.2, 0.95, SCALE, incumbent=policy(0), alarm=0.01, memory=200))
+    for number in range(5):
+        asked(evidence, 100 * (number + 1), 1 if number < 2 else 2)
+        answer(evidence, 1 if number < 2 else 2, 100, 60)
+    levels.clear()
+    assert evidence.change() is None
+    # Of five blocks of the incumbent two are remembered, of the others' two and three none and two.
+    stretches = [4, 3, 2]
+    wanted = [
+        0.01 / (j * (j + 1)) / (i * (i + 1)) for j, i in zip((1, 2, 3), stretches, strict=True)
+    ]
+    assert levels == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(("ones", "safer"), [(5000, 0), (9000, 1)])
+def test_a_cautious_plan_takes_the_lower_bounds(ones: int, safer: int) -> None:
+    """Of the policy under certificate, worse or better than the incumbent."""
+    evidence = Evidence(Terms(0.2, 0.95, SCALE, incumbent=policy(0), most_lost=0.1))
+    first = evidence.asked(LEARNING, 0, lambda: policy(1))
+    assert {int(one.policy[0, 0]) for one in first} == {0}
+    evidence.add(LEARNING[0], 10**6, np.zeros(2, dtype=np.int64))
+    evidence.note(10**6, evidence.asked(LEARNING, 10**6, lambda: policy(1)))
+    evidence.incumbent += Bits(10_000, 6000)
+    evidence.bits[0] += Bits(10_000, ones)
+    own, better = evidence.incumbent_certificate(), evidence.certificate(0).better
+    assert own is not None
+    assert better is not None
+    short = most_short(better.low, own.worth)
+    wanted = cautious_shares(
+        0.1, 10**6, 0.05, min(short, 0.0), max(short, 0.0) if not safer else short,
+        0.0 if safer else 0.2,
+    )  # fmt: skip
+    plan = check_plan(evidence.asked(LEARNING, 10**6 + 1, lambda: policy(1)), SHAPE)
+    exploring = sum(one.share for one in plan[:2])
+    assert exploring == pytest.approx(wanted.exploring)
+    assert [one.share for one in plan[:2]] == pytest.approx([exploring / 4, exploring * 3 / 4])
+    given = sum(one.share for one in plan[2:] if one.policy[0, 0] == 1)
+    rest = 1 - wanted.exploring - wanted.candidate
+    assert given == pytest.approx(rest if safer else wanted.candidate)
+    assert sum(one.share for one in plan) == pytest.approx(1)
 
 
 def test_answers_to_the_learners_questions_are_no_evidence() -> None:

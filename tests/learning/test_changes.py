@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from ldprl.learning.changes import model_change
+from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.mdp import TabularMDP, random_mdp
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.simulation.engine import simulate
 from ldprl.statistics import Statistics
@@ -44,6 +47,21 @@ def test_a_change_is_told_by_the_state_and_action_that_changed() -> None:
     assert model_change(MECHANISM, blocks, first=10**9, failure=1e-200) is None
     assert model_change(MECHANISM, {0: blocks[0]}) is None
     assert model_change(MECHANISM, {}) is None
+
+
+def test_all_stretches_and_places_share_the_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """δ/2 each for early and late, 1/(v(v + 1)) for the stretch and 1/(j(j + 1)) for the place."""
+    levels: list[float] = []
+
+    class Noted(LDPEVI):
+        def __init__(self, mechanism: Mechanism, *, failure_probability: float) -> None:
+            levels.append(failure_probability)
+            super().__init__(mechanism, failure_probability=failure_probability)
+
+    monkeypatch.setattr("ldprl.learning.changes.LDPEVI", Noted)
+    (blocks,) = runs_of([WORLD] * 4, 100, 1)
+    assert model_change(MECHANISM, blocks, first=3, failure=0.01) is None
+    assert levels == pytest.approx([0.01 / (2 * 12 * j * (j + 1)) for j in (1, 2, 3)])
 
 
 def test_where_nothing_changes_nothing_is_seen_and_single_intervals_see_much() -> None:

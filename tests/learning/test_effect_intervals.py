@@ -8,6 +8,9 @@ must be rejected.
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -16,10 +19,12 @@ from ldprl.assignment import Assignment
 from ldprl.catalogue import build
 from ldprl.learning.effect_intervals import effect_intervals
 from ldprl.learning.ldp_returns import LDPReturns
+from ldprl.learning.planners.confidence import boundary
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import FloatArray
+from ldprl.statistics import Effects
 
 QUARTERS = 4
 """Rewards are multiples of a quarter."""
@@ -134,6 +139,26 @@ def covered(width: int, runs: int, users: int) -> tuple[int, int]:
 def test_intervals_cover_and_the_mutant_does_not(width: int, runs: int) -> None:
     held, mutants = covered(width, runs, 1_000 if width == 3 else 10_000)
     assert held >= binom.ppf(1e-6, runs, 0.9) > mutants
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
+@pytest.mark.parametrize("guess", [0.0, 0.1])
+def test_the_variance_is_at_most_what_the_bound_assumes(epsilon: float, guess: float) -> None:
+    """A user whose bits have any mean m: E(Y − q)², the sums know spread(q)² instead."""
+    mdp = TabularMDP(np.ones((1, 2, 1)), np.array([[0.9, 0.1]]), 1, reward_kind="bernoulli")
+    mechanism = ReturnBits(mdp.shape, epsilon)
+    mean = np.linspace(0, 1, 101)
+    largest = (mechanism.spread(mean) ** 2 + (mean - guess) ** 2).max()
+    factor = float(largest / mechanism.spread(guess) ** 2)
+    known, reach = 10_000.0, (1.25 + float(mechanism.spread(0.5)) - 0.5)
+    reach /= float(mechanism.spread(0.0))
+    information = np.zeros((1, 1, 2, 2)) + known * np.eye(2)
+    effects = replace(Effects.empty(mdp.shape), information=information)
+    low, high = effect_intervals(effects, mechanism, 1.0)
+    rates = 600 / reach * 1.6 ** -np.arange(36.0)
+    needed = boundary(factor * known, reach, 0.0, math.log(2 * 2 / 0.1), rates)
+    assert needed > boundary(known, reach, 0.0, math.log(2 * 2 / 0.1), rates)
+    assert ((high - low) / 2).min() >= needed * (1 - 1e-9)
 
 
 def test_the_bound_is_not_empty() -> None:
