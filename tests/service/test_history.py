@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from .test_certificate import CERTIFIED, some_reports
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Service:
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """Six versions, each of 60 reports; no thread runs."""
     folder: Path = tmp_path_factory.mktemp("history")
     deployment = Deployment.from_toml(tomllib.loads(CERTIFIED))
@@ -27,7 +28,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Service:
     for _ in range(6):
         made.database.commit(some_reports(made, 60, rng), {})
         made.planner.step()
-    return made
+    yield made
+    made.database.close()
 
 
 def test_each_point_is_what_the_reports_up_to_its_version_say(service: Service) -> None:
