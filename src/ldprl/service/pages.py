@@ -47,7 +47,7 @@ def _files() -> dict[str, Path]:
 
 def routes() -> list[Route]:
     """Return the pages' routes; every file is read once."""
-    read = {path: _Page.of(file) for path, file in _files().items()}
+    read = {path: _Page.of(file) for path, file in _files().items() if file.is_file()}
 
     async def page(request: Request) -> Response:
         found = read.get(request.url.path)
