@@ -7,11 +7,14 @@ import random
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from ldprl.errors import InputError
 from ldprl.service.causes import DelayedError
+from ldprl.service.database.postgres import ids_by_version
 from ldprl.service.database.rows import checksum
+from ldprl.service.integrity import check_integrity
 from ldprl.service.run import _open
 from ldprl.service.settings import ServiceSettings
 
@@ -125,6 +128,31 @@ def test_a_sum_that_changed_is_neither_served_nor_added_to(postgres: Postgres) -
     assert content(url, "SELECT * FROM sums") == before
     assert content(url, "SELECT count(*) FROM ids") == [(3,)]
     service.database.close()
+
+
+def test_a_snapshot_is_one_moment(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server may start while others count reports."""
+    url = postgres.database()
+    counting, starting = opened(url), opened(url)
+    count = ids_by_version
+
+    def meanwhile(session: psycopg.Connection[Any]) -> dict[int, int]:
+        counting.database.commit(reports(counting, 0, 3), {})
+        return count(session)
+
+    monkeypatch.setattr("ldprl.service.database.postgres.ids_by_version", meanwhile)
+    found = starting.database.snapshot()
+    check_integrity(found, deployment())
+    assert (sum(found.ids.values()), sum(one.users for one in found.sums)) == (0, 0)
+    assert counting.database.state().users == 3
+    counting.database.close()
+    starting.database.close()
+
+
+def test_values_do_not_move_from_one_column_to_the_next_unnoticed() -> None:
+    assert checksum(1, 23) != checksum(12, 3)
+    assert checksum(b"ab", b"c") != checksum(b"a", b"bc")
+    assert checksum(True, "1", b"2") == checksum(1, "1", b"2"), "SQLite's truths are numbers"
 
 
 def test_what_meta_says_is_not_changed_once_it_is_damaged(database: str) -> None:

@@ -119,6 +119,26 @@ def test_a_commit_that_waited_reads_what_was_closed_meanwhile(hostile: str) -> N
     service.database.close()
 
 
+def test_a_version_is_closed_when_the_commits_that_began_before_have_ended(
+    postgres: Postgres,
+) -> None:
+    """Or one of them would keep an id whose version has been cleared of ids."""
+    service = opened(postgres.database())
+    assert isinstance(service.database, PostgresDatabase)
+    url = service.settings.database_url
+    closing = threading.Thread(target=service.database.forget, args=(1,))
+    with service.database._committing.open() as session:
+        service.database._begin(session, reports(service, 0, 1))
+        closing.start()
+        deadline = time.monotonic() + 5
+        while not content(url, "SELECT true FROM pg_locks WHERE NOT granted"):
+            assert time.monotonic() < deadline
+        assert content(url, "SELECT forgotten FROM meta") == [(0,)]
+    closing.join()
+    assert content(url, "SELECT forgotten FROM meta") == [(1,)]
+    service.database.close()
+
+
 def test_every_connection_of_a_file_syncs_its_commits(tmp_path: Path) -> None:
     path = tmp_path / "one.sqlite"
     open_database(f"sqlite:///{path}", deployment()).close()
