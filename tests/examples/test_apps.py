@@ -26,7 +26,7 @@ states = 3
 actions = 2
 horizon = 3
 epsilon = "1"
-learner = "private-ucb-vi"
+learner = "ldp-obi"
 
 [labels]
 title = "Examples"

@@ -35,7 +35,7 @@ key = "{key}"
 """
 
 
-MODEL = 'learner = "private-ucb-vi"'
+MODEL = 'learner = "ldp-obi"'
 RETURNS = 'learner = "ldp-returns"\nmechanism = "return-bits"'
 
 

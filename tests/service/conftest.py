@@ -18,7 +18,7 @@ states = 3
 actions = 2
 horizon = 3
 epsilon = "0.5"
-learner = "private-ucb-vi"
+learner = "ldp-obi"
 first_epoch = 1000000
 """
 

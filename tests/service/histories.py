@@ -36,7 +36,7 @@ states = 2
 actions = 2
 horizon = 2
 epsilon = "0.5"
-learner = "private-ucb-vi"
+learner = "ldp-obi"
 first_epoch = 1000000
 report_window_hours = 5
 """

@@ -29,7 +29,7 @@ actions = 2
 horizon = {HORIZON}
 epsilon = "12"
 layout = "joint"
-learner = "private-ucb-vi"
+learner = "ldp-obi"
 epochs = "every:{EPOCH}"
 first_epoch = {EPOCH}
 """

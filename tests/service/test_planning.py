@@ -33,7 +33,7 @@ from .conftest import DEPLOYMENT, StartServer
 from .server import Server, some_values
 from .test_return_bits import visited_by
 
-LEARNING = DEPLOYMENT.replace("private-ucb-vi", "ldp-evi").replace("1000000", "20")
+LEARNING = DEPLOYMENT.replace("ldp-obi", "ldp-evi").replace("1000000", "20")
 
 
 class Clock:

@@ -45,7 +45,7 @@ def refused(folder: Path, *options: str, deployment: str = DEPLOYMENT) -> str:
         (DEPLOYMENT.replace("horizon = 3", "horizon = 100_000"), "horizon"),
         (DEPLOYMENT + "labels = " + "[" * 50_000, "nested"),
         (DEPLOYMENT + "#" + "x" * 2**22, "bytes"),
-        (DEPLOYMENT.replace("private-ucb-vi", "ldp-psrl"), "learner"),
+        (DEPLOYMENT.replace("ldp-obi", "ldp-psrl"), "learner"),
     ],
 )
 def test_a_bad_deployment(tmp_path: Path, text: str, said: str) -> None:
