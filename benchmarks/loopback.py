@@ -16,6 +16,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -29,6 +30,10 @@ from ldprl.service.database import path_of
 from ldprl.service.database.protocol import StoredPlan
 from ldprl.service.plans import Edition, edition
 
+_NEWEST = "SELECT {} FROM plans ORDER BY version DESC LIMIT 1".format(
+    ", ".join(field.name for field in fields(StoredPlan))
+)
+
 
 def reports(url: str, database: str) -> Iterator[str]:
     """Yield reports that will be counted; the database knows which assignment an id gets."""
@@ -38,7 +43,7 @@ def reports(url: str, database: str) -> Iterator[str]:
     reader: Any = psycopg.connect(database) if path is None else sqlite3.connect(path)
     with contextlib.closing(reader):
         (secret,) = reader.execute("SELECT secret FROM meta").fetchone()
-        newest = reader.execute("SELECT * FROM plans ORDER BY version DESC LIMIT 1").fetchone()
+        newest = reader.execute(_NEWEST).fetchone()
     plan: Edition = edition(StoredPlan(*newest), deployment)
     while True:
         name = secrets.token_hex(16)
