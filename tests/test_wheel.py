@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (built,) = out.glob("*.whl")
     return built
+
+
+@pytest.mark.slow
+def test_studies_are_in_the_source_and_not_in_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (source,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+    assert "studies/__main__.py" in names
+    with zipfile.ZipFile(wheel) as packed:
+        assert not [name for name in packed.namelist() if name.startswith("studies")]
+        assert "ldprl/paper.py" in packed.namelist()
 
 
 @pytest.mark.slow
