@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import random
 import signal
@@ -152,15 +153,25 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def test_a_backup_of_which_any_bit_has_changed_is_refused(packed: bytes, tmp_path: Path) -> None:
     """300 bits over the whole file; ends that are missing, and ends that are too many."""
-    rng = random.Random(0)
-    changed = [packed[:-1], packed[: len(packed) // 2], packed[:20], b"", packed + b"\0" * 4]
+    rng, reader = random.Random(0), lzma.LZMADecompressor()
+    unchecked = lzma.compress(lzma.decompress(packed), check=lzma.CHECK_CRC32)
+    assert reader.decompress(packed)
+    assert reader.check == lzma.CHECK_SHA256
+    changed = [
+        unchecked,
+        packed[:-1],
+        packed[: len(packed) // 2],
+        packed[:20],
+        b"",
+        packed + b"\0" * 4,
+    ]
     for bit in rng.sample(range(8 * len(packed)), 300):
         flipped = bytearray(packed)
         flipped[bit // 8] ^= 1 << bit % 8
         changed.append(bytes(flipped))
     file, restored = tmp_path / "backup", tmp_path / "restored.sqlite"
-    for content in changed:
-        file.write_bytes(content)
+    for damaged in changed:
+        file.write_bytes(damaged)
         with pytest.raises(InputError, match=rf"file = '{file}'") as caught:
             restore(file, f"sqlite:///{restored}")
         assert "\n" not in str(caught.value)

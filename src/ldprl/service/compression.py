@@ -35,6 +35,8 @@ def decompress(source: Path, path: Path) -> None:
                 if unpacker.needs_input and not more:
                     raise lzma.LZMAError("it is cut short")
                 content.write(unpacker.decompress(more, _CHUNK))
+            if unpacker.check != lzma.CHECK_SHA256:
+                raise lzma.LZMAError("it has no SHA-256")
             if unpacker.unused_data or packed.read(1):
                 raise lzma.LZMAError("something follows its end")
     except lzma.LZMAError as error:

@@ -46,4 +46,3 @@ def _lengths(stored: StoredPlan, deployment: Deployment) -> list[int]:
         ]
     except (ValueError, TypeError, LookupError, RecursionError):
         raise damaged(f"the plan of version {stored.version} cannot be read") from None
-
