@@ -13,6 +13,7 @@ import pytest
 
 from ldprl.client import Client
 from ldprl.client.forgetful import ForgetfulLedgerForTests
+from ldprl.errors import InputError
 from ldprl.protocol.public_plan import plan_bytes, plan_digest
 from ldprl.protocol.sealing import opener
 from ldprl.relay.courier import Courier, read_plan
@@ -27,7 +28,7 @@ import ldprl.relay.courier as courier
 before = courier.Courier.stop
 def stop(self):
     before(self)
-    self._store.freeze(self.current.version, 1)
+    self._store.freeze(self.current.version, 1, 10**6)
     for batch in self._store.unsent():
         self._hand_over(batch)
 courier.Courier.stop = stop
@@ -94,6 +95,21 @@ def test_nothing_before_the_crowd_and_everything_after(tmp_path: Path, stub: Stu
     bench.courier.step()
     assert len(stub.handed_over()) == 1
     assert bench.store.outcomes()["handed-over"] == 5
+
+
+def test_more_than_fits_into_a_request_is_several_crowds(
+    tmp_path: Path, stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(tmp_path, stub)
+    monkeypatch.setattr("ldprl.relay.courier.LARGEST_BATCH", 4 * bench.size)
+    bench.courier.step()
+    bench.store.commit(sealed(9, bench.size), {})
+    for _ in range(3):
+        bench.courier.step()
+    assert [head["count"] for head, _ in stub.handed_over()] == [4, 4]
+    monkeypatch.setattr("ldprl.relay.courier.LARGEST_BATCH", 2 * bench.size)
+    with pytest.raises(InputError, match="report_bytes"):
+        bench.courier.step()
 
 
 def test_a_frozen_batch_never_changes(tmp_path: Path, stub: Stub) -> None:

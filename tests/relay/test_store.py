@@ -44,8 +44,8 @@ def test_the_same_bytes_twice_in_one_commit_are_one_report(store: RelayStore) ->
     assert store.commit(twice, {}) == ["counted", "counted", "duplicate"]
     assert store.waiting(1) == 2
     assert store.outcomes() == {"accepted": 2, "duplicate": 1}
-    assert store.freeze(1, 3) is None
-    batch = store.freeze(1, 2)
+    assert store.freeze(1, 3, 9) is None
+    batch = store.freeze(1, 2, 9)
     assert batch is not None
     assert sorted(store.sealed(batch)) == [b"one", b"two"]
     store.finish(batch, {"handed-over": 2})
@@ -60,14 +60,22 @@ def test_nothing_below_the_crowd_is_frozen_and_what_comes_later_is_no_part_of_it
 ) -> None:
     store.commit([Held(1, bytes([i])) for i in range(4)], {})
     store.commit([Held(2, bytes([i])) for i in range(4, 9)], {})
-    assert store.freeze(1, 5) is None
+    assert store.freeze(1, 5, 9) is None
     assert (store.unsent(), store.waiting(1)) == ([], 4)
-    batch = store.freeze(1, 4)
+    batch = store.freeze(1, 4, 9)
     assert batch is not None
     assert (batch.version, batch.reports, store.waiting(1), store.waiting(2)) == (1, 4, 0, 5)
     store.commit([Held(1, b"late")], {})
     assert sorted(store.sealed(batch)) == [bytes([i]) for i in range(4)]
-    assert store.freeze(1, 2) is None
+    assert store.freeze(1, 2, 9) is None
+
+
+def test_a_batch_has_no_more_reports_than_fit_into_a_request(store: RelayStore) -> None:
+    store.commit([Held(1, bytes([i])) for i in range(9)], {})
+    sizes = []
+    while (batch := store.freeze(1, 2, 4)) is not None:
+        sizes.append((batch.reports, len(store.sealed(batch))))
+    assert (sizes, store.waiting(1)) == ([(4, 4), (4, 4)], 1)
 
 
 def test_a_file_of_the_first_form_keeps_its_reports_and_their_windows_begin_anew(

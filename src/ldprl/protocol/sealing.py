@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 LARGEST_REPORT = 2**20
 """Bytes to which a plan may have reports padded."""
+LARGEST_BATCH = 2**30
+"""Bytes of a crowd that a relay hands over in one request."""
 OVERHEAD = 32 + 16
 """How many bytes a sealed report is longer: the encapsulated key and the tag."""
 

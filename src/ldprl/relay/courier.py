@@ -12,7 +12,7 @@ from typing import Any
 from ldprl.errors import InputError, whole_number
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.public_plan import plan_bytes, plan_digest
-from ldprl.protocol.sealing import LARGEST_REPORT, OVERHEAD
+from ldprl.protocol.sealing import LARGEST_BATCH, LARGEST_REPORT, OVERHEAD
 from ldprl.relay.store import Batch, RelayedPlan, RelayStore
 from ldprl.relay.upstream import Upstream, UpstreamError
 from ldprl.service.causes import DelayedError
@@ -108,6 +108,9 @@ class Courier(Loop):
     def _look(self) -> None:
         """Fetch the plan in force; ask for another if its version has been used up."""
         plan = read_plan(self._upstream.plan(), self._digest)
+        if self.crowd * plan.size > LARGEST_BATCH:
+            expected = f"a crowd of at most {LARGEST_BATCH} bytes"
+            raise InputError("plan.report_bytes", plan.size, expected)
         self._behind = not self._store.add_plan(plan)
         if self._behind:
             self._upstream.skip(self._store.newest())
@@ -138,11 +141,11 @@ class Courier(Loop):
         self.current = self.open[max(self.open)] if self.open else None
 
     def _freeze(self) -> None:
-        for version in self.open:
+        for version, plan in self.open.items():
             if self._store.waiting(version) >= self.crowd:
                 since = self._reached.setdefault(version, self._clock())
                 if self._clock() - since >= self._linger:
-                    self._store.freeze(version, self.crowd)
+                    self._store.freeze(version, self.crowd, LARGEST_BATCH // plan.size)
 
     def _hand_over_all(self) -> None:
         """Hand over every batch; keep those that the service may yet take."""

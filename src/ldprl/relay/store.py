@@ -198,18 +198,23 @@ class RelayStore:
         with self._lock:
             return self._waiting[version]
 
-    def freeze(self, version: int, crowd: int) -> Batch | None:
-        """Make a batch of all reports of ``version`` that are there, if they are a crowd."""
+    def freeze(self, version: int, crowd: int, most: int) -> Batch | None:
+        """Make a batch of the reports of ``version`` that are there, if they are a crowd.
+
+        It has all of them, or the first ``most``.
+        """
         with self._transaction() as db:
             where = "FROM reports WHERE version = ? AND batch = 0"
-            (count,) = db.execute(f"SELECT count(*) {where}", (version,)).fetchone()
+            (waiting,) = db.execute(f"SELECT count(*) {where}", (version,)).fetchone()
+            count = min(waiting, most)
             if count < crowd:
                 return None
             made = db.execute("INSERT INTO batches VALUES (NULL, ?, ?, 0)", (version, count))
             number = made.lastrowid
             assert number is not None
-            mark = "UPDATE reports SET batch = ? WHERE version = ? AND batch = 0"
-            db.execute(mark, (number, version))
+            first = f"SELECT number {where} ORDER BY number LIMIT ?"
+            mark = f"UPDATE reports SET batch = ? WHERE number IN ({first})"
+            db.execute(mark, (number, version, count))
         with self._lock:
             self._waiting[version] -= count
         return Batch(number, version, count)

@@ -13,7 +13,7 @@ import msgspec
 
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.public_plan import plan_bytes, plan_digest
-from ldprl.protocol.sealing import OVERHEAD, Opener
+from ldprl.protocol.sealing import LARGEST_BATCH, OVERHEAD, Opener
 from ldprl.service.board import Board, View
 from ldprl.service.causes import DelayedError, RejectionError
 from ldprl.service.committer import Committer
@@ -36,7 +36,11 @@ _LAST = "hand-over"
 """The outcome that holds the largest number of a hand-over, kept with what was handed over."""
 # A batch has a crowd's bytes, and only the relay may send one.
 _LIMITS = Limits(
-    body_bytes=2**30, body_seconds=HAND_OVER_SECONDS, held_bytes=2**30, requests=2, rate=0
+    body_bytes=_HEAD_BYTES + LARGEST_BATCH,
+    body_seconds=HAND_OVER_SECONDS,
+    held_bytes=_HEAD_BYTES + LARGEST_BATCH,
+    requests=2,
+    rate=0,
 )
 
 
