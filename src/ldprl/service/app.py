@@ -11,14 +11,14 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ldprl.service import pages
 from ldprl.service.admin import Admin
 from ldprl.service.causes import REFUSALS, DelayedError, RejectionError
 from ldprl.service.crowds import HAND_OVER_SECONDS
 from ldprl.service.limits import address_of
-from ldprl.service.responses import ALLOWED, delayed, json_response, problem
+from ldprl.service.responses import ALLOWED, Receipt, delayed, json_response, problem
 from ldprl.service.routes import Routes
 from ldprl.service.service import Service
 
@@ -49,6 +49,7 @@ class App:
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
+        response: ASGIApp | None
         try:
             response = await self._respond(scope, receive, send)
         except ClientDisconnect:
@@ -58,7 +59,7 @@ class App:
         if response is not None:
             await response(scope, receive, send)
 
-    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> Response | None:
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> ASGIApp | None:
         """Return the response, or None if it was sent already."""
         path = scope["path"]
         if path in ("/v1/crowds", "/v1/crowds/next"):
@@ -99,14 +100,14 @@ class App:
         response.headers["connection"] = "close"
         return response
 
-    async def _reports(self, scope: Scope, receive: Receive) -> Response:
+    async def _reports(self, scope: Scope, receive: Receive) -> Receipt:
         body = await self.service.gate.read(scope, receive)
         try:
             with self.service.gate.work():
                 status, content = await self.service.intake.take(body, address_of(scope))
         finally:
             self.service.gate.release(len(body))
-        return json_response(content, status)
+        return Receipt(status, content)
 
     async def _relayed(self, scope: Scope, receive: Receive) -> Response:
         """Serve the relay: what it hands over, or asks about that."""
