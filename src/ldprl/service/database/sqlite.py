@@ -95,7 +95,8 @@ class SqliteDatabase:
             self.close()
             if isinstance(error, InputError):
                 raise
-            raise InputError("database", path, f"a database that is whole ({error})") from None
+            reason = error.detail if isinstance(error, DelayedError) else error
+            raise InputError("database", path, f"a database that is whole ({reason})") from None
 
     def _connect(self, path: str) -> sqlite3.Connection:
         connection = connect(path)
