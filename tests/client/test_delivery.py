@@ -236,3 +236,19 @@ def test_certificates_are_verified(path: Path) -> None:
     context: ssl.SSLContext = connection._context  # type: ignore[attr-defined]
     assert context.verify_mode == ssl.CERT_REQUIRED
     assert context.check_hostname
+
+
+def test_no_wait_is_longer_than_half_a_minute() -> None:
+    """Of 40 waits 32 are uniform on [0, 30]; all below 15 have the probability 2⁻³²."""
+    waits: list[float] = []
+    Patience(1e9, waits.append).until_settled(answers(*[503] * 40, 200))
+    assert 15 < max(waits) <= 30
+
+
+def test_a_new_connection_that_fails_is_waited_for(
+    service: FakeService, make_client: MakeClient, waits: list[float]
+) -> None:
+    """Only one that was kept is opened again at once: a service that hangs up gets no storm."""
+    service.instead.append(None)
+    assert make_client().take_part(0, step).status == "counted"
+    assert len(waits) == 1

@@ -324,3 +324,22 @@ def test_a_journal_that_cannot_be_read_is_begun_anew(
     assert (episode.step, episode.state) == (0, None)
     (first,) = journal_of(path).read_text().splitlines()
     assert json.loads(first)["id"] == episode.entry.report_id
+
+
+def test_a_forked_process_does_not_write_between_the_lines(
+    service: FakeService, make_client: MakeClient, path: Path
+) -> None:
+    """It shares the file and its lock: its states would be taken for the other's."""
+    client = make_client()
+    episode = client.begin()
+    before = journal_of(path).read_bytes()
+    child = os.fork()
+    if child == 0:
+        try:
+            episode.action(START)
+        except BusyError:
+            os._exit(7)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert journal_of(path).read_bytes() == before

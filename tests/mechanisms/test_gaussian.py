@@ -14,6 +14,7 @@ from ldprl import (
     Shape,
 )
 from ldprl.accounting.loss import gaussian_delta
+from ldprl.mechanisms.gaussian import _on_grid
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.sensitivity import Block
 from ldprl.mechanisms.table import NoiseTable, tables_delta
@@ -60,3 +61,10 @@ def test_gaussian_delta_at_the_claimed_epsilon(epsilon: float, delta: float) -> 
     exact, _ = built(lambda: Gaussian(SHAPE, epsilon, 0.1, constants="paper"))
     assert exact == pytest.approx(gaussian_delta(math.sqrt(18) / sigma, epsilon), rel=1e-12)
     assert exact == pytest.approx(delta, rel=0.05)
+
+
+def test_a_variance_is_rounded_up() -> None:
+    """Never down: noise on the grid is no less than what was asked for."""
+    for sigma in (0.3, 1.0, 1.7, 12.345, 1e4 / 3):
+        asked, found = Fraction(sigma**2), _on_grid(sigma)
+        assert asked <= found <= asked * (1 + Fraction(1, 2**11))

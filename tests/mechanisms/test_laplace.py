@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldprl import Laplace, Shape
+from ldprl import Assignment, Laplace, Shape
 from ldprl.mechanisms.layout import Layout
 from ldprl.shape import IntArray
 from tests.mechanisms.users import EPSILONS, EXAMPLES, SHAPES, counters, worst_pair
@@ -49,3 +51,16 @@ def test_the_papers_laplace_scale_is_enough_too(
     layout = Layout(shape, squares)
     one, other = data.draw(counters(layout)), data.draw(counters(layout))
     assert laplace_loss(mechanism, one, other) <= Fraction(repr(epsilon))
+
+
+def test_a_report_reaches_as_far_as_its_range_allows() -> None:
+    """The most of |N(s') − θ·Σ N| over all that the counters may be, found at its corners."""
+    shape = Shape(3, 2, 4)
+    mechanism = Laplace(shape, 1.0)
+    most = shape.horizon - 1 + mechanism.noise_reach
+    corners = np.array(list(itertools.product((-mechanism.noise_reach, most), repeat=3)))
+    policy = Assignment(np.zeros((4, 3), dtype=np.int64))
+    for theta in (0.0, 0.3, 0.5, 0.9):
+        moves = np.full((1, 3, 2, 3), theta)
+        _, reach = mechanism.reach(policy, np.zeros((1, 3, 2)), moves)
+        assert reach == pytest.approx(np.abs(corners[:, 0] - theta * corners.sum(axis=1)).max())

@@ -15,6 +15,7 @@ from ldprl.questions.question import Question
 from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import Shape
 from ldprl.statistics import THRESHOLDS
+from ldprl.tables import TableLaw
 
 SHAPE = Shape(4, 3, 2)
 ASKED = Assignment(
@@ -103,3 +104,19 @@ def test_other_questions_and_settings_are_refused() -> None:
         build_mechanism("return-bits", SHAPE, 1.0, constants="paper")
     with pytest.raises(InputError, match="epsilon"):
         ReturnBits(SHAPE, 0.0)
+
+
+def test_answers_that_do_not_depend_on_the_action_show_no_effect() -> None:
+    """Also where the service took them to be rarer, or more frequent, than they are."""
+    shape = Shape(2, 3, 2)
+    mechanism = ReturnBits(shape, 1.0)
+    law = TableLaw.of(shape, np.array([[[0.5, 0.25, 0.25]] * 2]), "0" * 32)
+    for expected in (UNIT // 4, UNIT // 2, 3 * UNIT // 4):
+        what = Return(0, 2 * UNIT, expected)
+        assignment = Assignment(law, questions=(Question(what, 0, np.ones(2)),))
+        reports = np.tile([400.0, 200.0, 200.0], 2)
+        answers = np.outer(reports, [0.4, 0.6]).ravel()
+        tally = np.concatenate([answers, reports])
+        effects = mechanism.decode(tally, 800, assignment).effects
+        assert effects is not None
+        assert np.allclose(effects.scores, 0, atol=1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ import pytest
 from ldprl import Assignment, InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import REPORT_ID, Issued, report_document
+from ldprl.questions.partition import Partition
+from ldprl.structure import Structure
+from ldprl.tables import TableLaw
 
-from .deployments import EVERY
+from .deployments import EVERY, SHAPE
 
 
 def assignments(deployment: Deployment) -> list[Assignment]:
@@ -125,3 +129,30 @@ def test_what_is_no_assignment(document: object) -> None:
 )
 def test_ids(text: str, fits: bool) -> None:
     assert bool(REPORT_ID.fullmatch(text)) == fits
+
+
+def test_a_question_about_groups_brings_the_integers_that_hide_it() -> None:
+    """As they are: others could say more than ε allows."""
+    deployment = EVERY["separate"]
+    (asked, *_) = assignments(deployment)[0].questions
+    where = Partition.from_document("where", [0, 1, 1], 3)
+    question = deployment.built.question_document(replace(asked, where=where))
+    document = first_document(deployment) | {"questions": [question]}
+    Issued.from_document(document, deployment)
+    for key, value in (("threshold", str(int(question["threshold"]) + 1)), ("size", 2)):
+        with pytest.raises(InputError) as refused:
+            Issued.from_document(document | {"questions": [question | {key: value}]}, deployment)
+        assert refused.value.field == f"questions[0].{key}"
+
+
+def test_inadmissible_actions_are_refused() -> None:
+    """In a table, and in a law by which somebody could get one."""
+    structure = Structure.from_document({"admissible": [[0], [0, 1], [1]]}, SHAPE)
+    deployment = Deployment("tests", SHAPE, "1.5", structure=structure)
+    document = first_document(EVERY["subset-selection"]) | {"deployment": deployment.digest}
+    Issued.from_document(document | {"policy": [[0, 1, 1]] * 4}, deployment)
+    with pytest.raises(InputError, match="policy"):
+        Issued.from_document(document | {"policy": [[0, 1, 1]] * 3 + [[0, 1, 0]]}, deployment)
+    half = TableLaw.of(SHAPE, np.full((1, 3, 2), 0.5), "0" * 32).document()
+    with pytest.raises(InputError, match=r"law\.weights"):
+        Issued.from_document(document | {"law": half, "table": 0}, deployment)

@@ -11,6 +11,7 @@ import {
   readDeployment,
 } from "../ldprl.js";
 import { hex } from "../src/canonical.js";
+import { exponentialFromBelow } from "../src/numbers.js";
 import { drawAssignment } from "../src/plan.js";
 import { reportText } from "../src/report.js";
 import { example } from "../testing/examples.js";
@@ -238,4 +239,25 @@ test("assignments are drawn by their shares", async () => {
   let second = 0;
   for (let i = 0; i < 4000; i += 1) second += (await drawAssignment(plan, deployment, source)).assignment;
   assert.ok(Math.abs(second / 4000 - 0.75) < 0.055);
+});
+
+test("a report is written down once", async () => {
+  const one = client();
+  const entry = await one.makeReport(await one.assignment(), NOTHING);
+  await assert.rejects(one.ledger.complete(entry.id, "another"), { field: "id" });
+  await assert.rejects(one.ledger.complete("0".repeat(32), "unpaid"), { field: "id" });
+  assert.deepEqual(await one.ledger.entries(), [entry]);
+});
+
+test("integers below a bound that is no power of two are all below it, and all come", () => {
+  // 200 draws: one of three is missing with a probability below 10⁻³⁴; the seed is fixed.
+  const source = new SeededSourceForTests(5);
+  const drawn = new Set(Array.from({ length: 200 }, () => source.below(3n)));
+  assert.deepEqual([...drawn].sort(), [0n, 1n, 2n]);
+});
+
+test("a bound on e^ε stays small where ε is huge", () => {
+  const at = (top) => exponentialFromBelow({ top, bottom: 1n });
+  assert.deepEqual(at(1000n), at(200n));
+  assert.ok(at(199n).top < at(200n).top);
 });
