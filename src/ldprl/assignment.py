@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ldprl.errors import InputError, real
+from ldprl.errors import InputError, instance_of, real
 from ldprl.questions.question import Question
 from ldprl.shape import FloatArray, Policy, Shape, check_policy
 from ldprl.structure import Structure
@@ -37,6 +37,7 @@ class Assignment:
     questions: tuple[Question, ...] = ()
 
     def __post_init__(self) -> None:
+        instance_of("questions", self.questions, tuple)
         for i, question in enumerate(self.questions):
             if not isinstance(question, Question):
                 raise InputError(f"questions[{i}]", question, "a Question")

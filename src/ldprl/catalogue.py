@@ -79,17 +79,26 @@ def build(
     epsilon: float | None = None,
     delta: float = 0.0,
     constants: Constants = "sound",
-    failure_probability: float = 0.1,
-    alpha: float = 2.0,
+    failure_probability: float | None = None,
+    alpha: float | None = None,
     structure: Structure | None = None,
 ) -> tuple[Learner, Mechanism]:
     """Return a learner and the mechanism that feeds it, by name or by ``module:Class``.
 
-    Parameters that the two do not use are checked all the same.
+    A parameter that is given and that neither uses is refused. Every learner is given the number
+    of users; the structure is the world's, of which a learner uses what it can.
     """
     kind = LEARNERS.find(learner)
-    probability("failure_probability", failure_probability, zero=False)
-    above("alpha", alpha, 1)
+    given = {
+        "epsilon": epsilon,
+        "delta": delta or None,
+        "failure_probability": failure_probability,
+        "alpha": alpha,
+    }
+    if failure_probability is not None:
+        probability("failure_probability", failure_probability, zero=False)
+    if alpha is not None:
+        above("alpha", alpha, 1)
     if not kind.private and MECHANISMS.find(mechanism).private:
         usable = ", ".join(name for name, one in LEARNERS.items() if one.private)
         expected = f"'none' with {learner}, which cannot use noisy sums (those that can: {usable})"
@@ -99,12 +108,15 @@ def build(
     chosen = build_mechanism(
         mechanism, shape, epsilon, delta, constants=constants, squares=kind.needs_squares
     )
-    agent = kind.build(
-        chosen,
-        episodes=episodes,
-        epsilon=epsilon,
-        failure_probability=failure_probability,
-        alpha=alpha,
-        structure=structure,
-    )
+    used = parameters_of(learner, mechanism)
+    for name, value in given.items():
+        if value is not None and name not in used:
+            who = f"{learner} and {mechanism}, which do not use it"
+            raise InputError(name, value, f"none with {who}")
+    agent = kind.build(chosen, **given, episodes=episodes, structure=structure)
     return agent, chosen
+
+
+def parameters_of(learner: str, mechanism: str) -> set[str]:
+    """Return what the constructors of a learner and a mechanism take."""
+    return {*LEARNERS.find(learner).parameters(), *MECHANISMS.find(mechanism).parameters()}

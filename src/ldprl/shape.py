@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldprl.errors import InputError, whole_number
+from ldprl.errors import InputError, instance_of, whole_number
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 Array = NDArray[Any]
+LARGEST = 10**9
+"""The largest number of states, actions or steps: arrays of their products are built."""
 Policy = NDArray[np.int64]
 """Actions of shape (H, S): what to do in state s at step h."""
 
@@ -39,7 +41,9 @@ class Shape:
 
     def __post_init__(self) -> None:
         for field in ("states", "actions", "horizon"):
-            object.__setattr__(self, field, whole_number(field, getattr(self, field), 1))
+            size = whole_number(field, getattr(self, field), 1, LARGEST)
+            object.__setattr__(self, field, size)
+        instance_of("step_dependent", self.step_dependent, bool)
 
     @property
     def models(self) -> int:

@@ -14,6 +14,8 @@ from ldprl.shape import FloatArray, IntArray, Shape
 
 Family = Literal["model", "effects"]
 """What sums are about: rewards, visits and transitions, or what actions do to the return."""
+MOST_USERS = 2**53
+"""Sums are doubles, which count whole numbers up to here."""
 THRESHOLDS = 512
 """Into how many parts the range of returns, [0, H], is cut: fine enough to follow its spread."""
 

@@ -147,9 +147,9 @@ def test_worlds_that_do_not_exist(run: Run, world: str) -> None:
         ("rewards", [[0, 1], [-0.01, 1]], ("rewards[1, 0]", "-0.01", "[0, 1]")),
         ("initial", [0.5, 0.6], ("initial", "1.1")),
         ("initial", [float("nan"), 0.5], ("initial[0]", "nan")),
-        ("horizon", 0, ("horizon = 0", "≥ 1")),
-        ("horizon", -2, ("horizon = -2", "≥ 1")),
-        ("horizon", 1.5, ("horizon = 1.5", "≥ 1")),
+        ("horizon", 0, ("horizon = 0", "from 1 to")),
+        ("horizon", -2, ("horizon = -2", "from 1 to")),
+        ("horizon", 1.5, ("horizon = 1.5", "from 1 to")),
         ("reward_kind", "bernouli", ("reward_kind", "did you mean 'bernoulli'?")),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ldprl.catalogue import LEARNERS, build
+from ldprl.catalogue import LEARNERS, build, parameters_of
 from ldprl.mdp import random_mdp
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.mechanism import Mechanism
@@ -93,6 +93,9 @@ def nobody(
     return Simulation(np.array([300]), np.zeros((0, 1)), mechanism.guarantee, 0.0)
 
 
+LEVEL = {"epsilon": 2, "delta": 0.1}
+
+
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_every_pair_is_taken_or_refused(
@@ -100,8 +103,9 @@ def test_every_pair_is_taken_or_refused(
 ) -> None:
     """What is taken is simulated in the tests of simulation; here nothing has to be compiled."""
     monkeypatch.setattr("ldprl.simulation.engine.simulate", nobody)
-    line = f"{SMALL} --learner {learner} --mechanism {mechanism} --epsilon 2 --delta 0.1 --json"
-    outcome = run(line)
+    used = parameters_of(learner, mechanism)
+    level = " ".join(f"--{name} {value}" for name, value in LEVEL.items() if name in used)
+    outcome = run(f"{SMALL} --learner {learner} --mechanism {mechanism} {level} --json")
     kind = LEARNERS[learner]
     if kind.reads != MECHANISMS[mechanism].fills and (kind.private or mechanism == "none"):
         assert (outcome.code, outcome.out) == (2, "")
@@ -244,8 +248,12 @@ def test_knowledge_that_contradicts_itself_or_the_mdp_is_refused(
 
 def test_what_a_learner_does_not_use_is_said(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "known.json"
-    path.write_text('{"groups": [0, 0, 1], "incumbent": [0, 0, 0]}', encoding="utf-8")
+    known = '{"groups": [0, 0, 1], "successors": [[0, 1, 2], [0, 1, 2], [0, 1, 2]]}'
+    path.write_text(known, encoding="utf-8")
     line = f"regret --mdp random:3,2,3,1 --structure {path} --epsilon 2 --episodes 50 --json"
-    outcome = run(f"{line} --learner ldp-obi --replan growth:1")
+    outcome = run(f"{line} --learner ldp-ts --replan growth:1")
     assert outcome.code == 0
-    assert outcome.err == "warning: ldp-obi does not use: groups, incumbent\n"
+    assert outcome.err == "warning: ldp-ts does not use: groups\n"
+    outcome = run(f"{line} --learner ldp-obi")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("error: structure = 'successors, groups': expected none with")

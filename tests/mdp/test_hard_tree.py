@@ -145,7 +145,7 @@ def test_horizon_condition_is_exact() -> None:
     [
         ({"states": 2}, "states", "≥ 3"),
         ({"actions": 1}, "actions", "≥ 2"),
-        ({"horizon": 0}, "horizon", "≥ 1"),
+        ({"horizon": 0}, "horizon", "from 1 to"),
         ({"horizon": 3}, "horizon", "more than 3 steps"),
         ({"episodes": 0}, "episodes", "≥ 1"),
         ({"episodes": 10, "epsilon": 0.01}, "episodes", "Δ ≤ 1/2"),

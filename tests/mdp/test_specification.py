@@ -55,7 +55,7 @@ def test_reads_a_file_by_any_name(tmp_path: Path) -> None:
         ("random:2.5,2,2,0", "S", "whole number"),
         ("random:nan,2,2,0", "S", "whole number"),
         ("random:2,2,inf,0", "H", "whole number"),
-        ("random:2,2,0,0", "horizon", "≥ 1"),
+        ("random:2,2,0,0", "horizon", "from 1 to"),
         ("hard-tree:15,3,8,1e8,much", "EPSILON", "> 0"),
         ("hard-tree:15,3,8,1e8,nan", "EPSILON", "> 0"),
         ("hard-tree:15,3,8,1e8,-1", "epsilon", "> 0"),

@@ -17,7 +17,7 @@ from ldprl.accounting.composition import (
 from ldprl.accounting.profile import chance_beyond
 from ldprl.accounting.shuffling import central_delta, central_epsilon
 from ldprl.accounting.words import at_most_sure, bullets, chance, odds, paragraph
-from ldprl.errors import InputError, whole_number
+from ldprl.errors import InputError, instance_of, probability, whole_number
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.rounding import at_most
 
@@ -252,6 +252,11 @@ def privacy_statement(
     known
         Sentences on what the deployment states to be publicly known.
     """
+    instance_of("mechanism", mechanism, Mechanism, "Laplace(shape, epsilon=1.0)")
+    for field, several in (("reports", reports), ("known", known)):
+        if isinstance(several, str) or not isinstance(several, Sequence):
+            raise InputError(field, several, "a list")
+    probability("crowd_delta", crowd_delta, zero=False)
     for index, count in enumerate(reports):
         whole_number(f"reports[{index}]", count, 1)
     given, shape = mechanism.guarantee, mechanism.shape

@@ -62,7 +62,7 @@ class Trial:
                 mdp.shape,
                 episodes=self.users,
                 epsilon=self.epsilon,
-                delta=self.delta,
+                delta=0.0 if self.pair.pure else self.delta,
                 structure=mdp.structure,
             )
             result = simulate(

@@ -15,6 +15,7 @@ from ldprl.cli.show import show_json
 from ldprl.errors import InputError, probability
 
 if TYPE_CHECKING:
+    from ldprl.advice import Returning
     from ldprl.mdp.tabular import TabularMDP
     from ldprl.shape import Shape
 
@@ -61,7 +62,9 @@ def advise(
     shuffle: Annotated[
         int | None, options.whole("N", "Compare with a relay that mixes N reports.", at_least=2)
     ] = None,
-    central_delta: Annotated[float, options.real("D", "With --shuffle: the central δ.")] = 1e-8,
+    central_delta: Annotated[
+        float | None, options.real("D", "With --shuffle: the central δ. \\[default: 1e-8]")
+    ] = None,
     learner: Annotated[
         str | None, options.learner("Advise on this learner alone, by name or module:Class.")
     ] = None,
@@ -94,7 +97,6 @@ def advise(
     forecast. The answer comes first, then what would change it, then the forecasts.
     Forecasts hold for the simulated MDPs: give your own with --mdp where you can.
     """
-    from ldprl.advice import Returning
     from ldprl.advice import advise as ask
     from ldprl.advice.incumbent import incumbent_loss
     from ldprl.advice.pairs import compared, pair_of
@@ -106,7 +108,7 @@ def advise(
     problem = _problem(mdp, {"states": states, "actions": actions, "horizon": horizon})
     shape = problem if isinstance(problem, Shape) else problem.shape
     processes = workers or os.cpu_count() or 1
-    returning = Returning(reports_per_user, total_delta)
+    returning = _returning(reports_per_user, total_delta)
     if total_epsilon is not None:
         if epsilon is not None:
             raise InputError("total_epsilon", total_epsilon, "either this or --epsilon")
@@ -115,9 +117,11 @@ def advise(
     today = None if incumbent is None else incumbent_loss(incumbent, problem)
     if shuffle is not None and users is not None and shuffle > users * returning.reports:
         raise InputError("shuffle", shuffle, "at most the number of reports")
-    central = probability("central_delta", central_delta, zero=False)
+    central = _central_delta(central_delta, shuffle)
     chosen = learner is not None or mechanism is not None
     pairs = (pair_of(learner, mechanism, shape),) if chosen else compared(shape)
+    if delta is not None and all(pair.pure for pair in pairs):
+        raise InputError("delta", delta, "none, as all mechanisms that are compared have δ = 0")
     try:
         with counted_bar("simulations") as progress:
             found = ask(
@@ -161,6 +165,23 @@ def advise(
         show_json(record(found, today, relayed, world))
     else:
         show(found, today, relayed, world)
+
+
+def _returning(reports: int, total_delta: float) -> Returning:
+    from ldprl.advice import Returning
+
+    if total_delta and reports == 1:
+        expected = "none with one report of each user, or --reports-per-user beside it"
+        raise InputError("total_delta", total_delta, expected)
+    return Returning(reports, total_delta)
+
+
+def _central_delta(given: float | None, shuffle: int | None) -> float:
+    if given is None:
+        return 1e-8
+    if shuffle is None:
+        raise InputError("central_delta", given, "a --shuffle beside it")
+    return probability("central_delta", given, zero=False)
 
 
 def _problem(world: str | None, sizes: dict[str, int | None]) -> Shape | TabularMDP:

@@ -63,11 +63,18 @@ def audit(
     knows both trajectories tries to distinguish the reports. What it states
     holds with probability 1 − 10⁻⁶. The exit code is 1 if a claim is violated.
     """
+    from ldprl.mechanisms.catalogue import check_level
+
     if every == (mechanism is not None):
         raise InputError("mechanism", mechanism, "either a name or --all")
     probability("delta", delta, zero=True)
+    if mechanism is not None:
+        check_level(mechanism, epsilon, delta)
     shape = shape_from({"states": states, "actions": actions, "horizon": horizon}, "a size")
     if crowd is not None or present is not None:
+        for name, value, usual in (("constants", constants, "sound"), ("attack", attack, None)):
+            if value != usual:
+                raise InputError(name, value, "no such option with --crowd")
         _audit_crowd(mechanism, shape, epsilon, crowd, present, samples or 10**5, seed, as_json)
         return
     kind = cast("Constants", constants)

@@ -59,8 +59,8 @@ def bounds(
         str | None, options.mechanism("This mechanism only. \\[default: all]")
     ] = None,
     constants: options.ConstantsName = "sound",
-    failure_probability: options.FailureProbability = 0.1,
-    alpha: options.Alpha = 2,
+    failure_probability: options.FailureProbability = None,
+    alpha: options.Alpha = None,
     as_json: options.Json = False,
 ) -> None:
     """Compute regret bounds, upper and lower, and the paper's table 1.
@@ -78,13 +78,14 @@ def bounds(
     if crowd is not None and not instance:
         raise InputError("crowd", crowd, "--instance beside it: the bounds are those of a world")
     world = None if mdp is None else mdp_from(mdp)
+    failure = 0.1 if failure_probability is None else failure_probability
     problem = BoundsQuery(
         _shape(sizes, world),
         episodes,
         epsilon,
         usual_delta(episodes) if delta is None else delta,
-        probability("failure_probability", failure_probability, zero=False),
-        alpha,
+        probability("failure_probability", failure, zero=False),
+        2.0 if alpha is None else alpha,
         cast("Constants", constants),
     )
     # The theorem is about reports on every step.

@@ -46,6 +46,8 @@ def ledger(
         probability("delta", delta, zero=True)
     if days is not None and budget is None:
         raise InputError("days", days, "a --budget for these days too")
+    if cost is not None and budget is None:
+        raise InputError("cost", cost, "a --budget that it is taken from, too")
     whole, each = (None if text is None else Budget(*text.split(",", 1)) for text in (budget, cost))
     if not file.is_file():
         raise InputError("file", str(file), "a ledger that exists")
@@ -66,7 +68,7 @@ def ledger(
     heads = ("report", "deployment", "ε", "δ", "state", "bytes")
     show_table(str(file), heads, rows, right=("ε", "δ", "bytes"))
     show_line(
-        f"{spent.reports} reports. Together: ε = {at_most(spent.epsilon, 6)}"
+        f"{_counted(spent.reports)}. Together: ε = {at_most(spent.epsilon, 6)}"
         f" at δ = {at_most(spent.delta, 6)};"
         f" added up: ε = {at_most(float(spent.basic_epsilon), 6)},"
         f" δ = {at_most(float(spent.basic_delta), 6)}."
@@ -93,12 +95,17 @@ def _left(
 
 
 def _words(left: Left) -> str:
-    counted = f"{left.counted.reports} reports count against the budget"
+    number = left.counted.reports
+    counted = f"{_counted(number)} count{'s' * (number == 1)} against the budget"
     if left.reports:
         return f"{counted}; {left.reports} more fit."
     if left.days is None:
         return f"{counted}; no more fit."
     return f"{counted}; the next one fits in {left.days:.3g} days."
+
+
+def _counted(reports: int) -> str:
+    return f"{reports} report{'s' * (reports != 1)}"
 
 
 def _row(entry: Entry) -> dict[str, Any]:

@@ -21,8 +21,14 @@ def count(field: str, text: str, at_least: int, at_most: int) -> int:
 
     number = whole(field, text)
     if not at_least <= number <= at_most:
-        raise InputError(field, text, f"a whole number from {at_least} to {at_most:.0e}")
+        raise InputError(field, text, f"a whole number from {at_least} to {_written(at_most)}")
     return number
+
+
+def _written(number: int) -> str:
+    """Write a limit in digits, or as a power of ten that is one."""
+    power = f"{number:.0e}"
+    return power if number >= 10**6 and int(float(power)) == number else str(number)
 
 
 def decimal(field: str, text: str) -> float:
@@ -59,6 +65,16 @@ def warn_of_delta(delta: float, users: int) -> None:
             " it and still publish a user in the clear",
             file=sys.stderr,
         )
+
+
+def check_used(learner: str, given: Structure | None) -> None:
+    """Refuse public knowledge that an option gives and of which a learner uses nothing."""
+    from ldprl.catalogue import LEARNERS
+
+    uses = LEARNERS.find(learner).uses
+    if given is not None and given.parts and not set(given.parts) & set(uses):
+        expected = f"none with {learner}, or what it uses: {', '.join(uses) or 'nothing'}"
+        raise InputError("structure", ", ".join(given.parts), expected)
 
 
 def warn_of_unused(learner: str, known: Structure | None, *, certified: bool = False) -> None:

@@ -97,9 +97,13 @@ ConstantsName = Annotated[
     ),
 ]
 FailureProbability = Annotated[
-    float, real("P", "How often the confidence bounds may fail, in (0, 1).")
+    float | None,
+    real("P", "How often the confidence bounds may fail, in (0, 1). \\[default: 0.1]"),
 ]
-Alpha = Annotated[float, real("A", "LDP-OBI's α > 1, which keeps its denominators from zero.")]
+Alpha = Annotated[
+    float | None,
+    real("A", "LDP-OBI's α > 1, which keeps its denominators from zero. \\[default: 2]"),
+]
 Seed = Annotated[int, seed("The same seed gives the same result.")]
 Workers = Annotated[
     int | None, whole("N", "Processes. \\[default: one for each core]", at_most=10**4)

@@ -40,12 +40,14 @@ def profile(
 
     Each δ is proven not to be too small; the gap says by how much it can be too large.
     """
-    from ldprl.mechanisms.catalogue import build_mechanism
+    from ldprl.mechanisms.catalogue import build_mechanism, check_level
 
     probability("delta", delta, zero=True)
     shape = shape_from({"states": states, "actions": actions, "horizon": horizon}, "a size", 10**5)
     whole_number("horizon", horizon, 1, 10**3)
     kind = cast("Constants", constants)
+    if mechanism is not None:
+        check_level(mechanism, epsilon, delta)
     names = private_mechanisms(constants, delta) if mechanism is None else [mechanism]
     built = {name: build_mechanism(name, shape, epsilon, delta, constants=kind) for name in names}
     for name, one in built.items():

@@ -7,9 +7,11 @@ import time
 from typing import TYPE_CHECKING, Annotated, cast
 
 from ldprl.cli import options
-from ldprl.cli.numbers import warn_of_delta, warn_of_unused
+from ldprl.cli.numbers import check_used, warn_of_delta, warn_of_unused
 from ldprl.cli.show import number, show_json, show_line, show_table
 from ldprl.cli.until_certified import show_until_certified
+from ldprl.errors import InputError, probability
+from ldprl.rounding import at_most
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.mechanism import Constants, Mechanism
@@ -43,8 +45,8 @@ def regret(
     constants: options.ConstantsName = "sound",
     epsilon: options.Epsilon = None,
     delta: options.Delta = 0,
-    failure_probability: options.FailureProbability = 0.1,
-    alpha: options.Alpha = 2,
+    failure_probability: options.FailureProbability = None,
+    alpha: options.Alpha = None,
     runs: Annotated[int, options.whole("N", "Independent runs.", at_most=10**6)] = 1,
     seed: options.Seed = 0,
     replan: Annotated[
@@ -58,8 +60,9 @@ def regret(
         int | None, options.whole("N", "Plan again after no fewer users: a relay mixes them.")
     ] = None,
     central_delta: Annotated[
-        float, options.real("D", "With --crowd: δ at which central ε is computed.")
-    ] = 1e-8,
+        float | None,
+        options.real("D", "With --crowd: δ at which central ε is computed. \\[default: 1e-8]"),
+    ] = None,
     structure: Annotated[
         str | None,
         options.text(
@@ -89,8 +92,6 @@ def regret(
     started = time.perf_counter()
     from ldprl.catalogue import LEARNERS, build, recommended
     from ldprl.cli.progress import progress_bar, show_status
-    from ldprl.errors import InputError, probability
-from ldprl.rounding import at_most
     from ldprl.mdp.specification import mdp_from, with_structure
     from ldprl.simulation.engine import simulate
     from ldprl.simulation.learnt import learnt
@@ -100,7 +101,8 @@ from ldprl.rounding import at_most
     import_seconds = time.perf_counter() - started
     if learner is not None:
         LEARNERS.find(learner)
-    probability("central_delta", central_delta, zero=False)
+    if central_delta is not None:
+        _check_central(central_delta, crowd, until_certified)
     schedule = schedule_from(replan)
     if crowd is not None:
         schedule = AtLeast(schedule, crowd)
@@ -124,9 +126,10 @@ from ldprl.rounding import at_most
         alpha=alpha,
         structure=world.structure,
     )
+    check_used(learner, world.structure if structure is not None else None)
     warn_of_unused(learner, world.structure)
     warn_of_delta(randomizer.guarantee.delta, episodes)
-    central = {} if crowd is None else _central(randomizer, crowd, central_delta)
+    central = {} if crowd is None else _central(randomizer, crowd, central_delta or 1e-8)
     if until_certified is not None:
         if memory is not None:
             raise InputError("memory", memory, "no memory with --until-certified")
@@ -159,6 +162,13 @@ from ldprl.rounding import at_most
         _show_table(result, found, title, joint, central)
         if found.users_needed is not None:
             show_line(nothing_learnt(world.shape, level, episodes, found.users_needed))
+
+
+def _check_central(delta: float, crowd: int | None, until_certified: float | None) -> None:
+    probability("central_delta", delta, zero=False)
+    if crowd is None or until_certified is not None:
+        expected = "a --crowd beside it, and no --until-certified"
+        raise InputError("central_delta", delta, expected)
 
 
 def _central(randomizer: Mechanism, crowd: int, delta: float) -> dict[str, float]:

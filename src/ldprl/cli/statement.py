@@ -89,8 +89,9 @@ def _of_mechanism(
     times: list[int],
 ) -> PrivacyStatement:
     from ldprl.accounting.statement import USUAL_CROWD_DELTA, privacy_statement
-    from ldprl.mechanisms.catalogue import build_mechanism
+    from ldprl.mechanisms.catalogue import build_mechanism, check_level
 
+    check_level(mechanism, epsilon, 0.0 if crowd is not None else delta)
     built = build_mechanism(mechanism, shape, epsilon, delta, constants=constants)
     return privacy_statement(built, times, crowd, delta or USUAL_CROWD_DELTA)
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 import ldprl
-from ldprl.catalogue import build
+from ldprl.catalogue import build, parameters_of
 from ldprl.experiments.schema import Experiment
 from ldprl.learning.learner import Learner
 from ldprl.mdp.specification import mdp_from
@@ -24,6 +24,9 @@ from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.mechanism import Constants, Mechanism, PrivacyWarning
 from ldprl.simulation.engine import Simulation, simulate
 from ldprl.simulation.learnt import learnt
+
+FAILURE_PROBABILITY, ALPHA = 0.1, 2.0
+"""What learners have that use them, where nothing else is said."""
 
 
 class StoppedError(RuntimeError):
@@ -63,18 +66,17 @@ class Cell:
         return digest({**self.parameters, "version": ldprl.__version__})
 
     def build(self) -> tuple[Learner, Mechanism]:
-        """Return the cell's learner and mechanism."""
+        """Return the cell's learner and mechanism, from those of its parameters that they use."""
+        names = ("epsilon", "delta", "failure_probability", "alpha")
+        used = parameters_of(self.learner, self.mechanism).intersection(names)
         return build(
             self.learner,
             self.mechanism,
             self.mdp.shape,
             episodes=self.episodes,
-            epsilon=self.epsilon,
-            delta=self.delta,
             constants=cast(Constants, self.constants),
-            failure_probability=self.failure_probability,
-            alpha=self.alpha,
             structure=self.mdp.structure,
+            **{name: getattr(self, name) for name in used},
         )
 
     def compute(self) -> Simulation:
@@ -130,8 +132,8 @@ def cells_of(experiment: Experiment, folder: Path) -> list[Cell]:
                     episodes=experiment.episodes,
                     runs=experiment.runs,
                     replan=experiment.replan,
-                    failure_probability=experiment.failure_probability,
-                    alpha=experiment.alpha,
+                    failure_probability=experiment.failure_probability or FAILURE_PROBABILITY,
+                    alpha=experiment.alpha or ALPHA,
                     world=world,
                     mdp=mdp,
                 )

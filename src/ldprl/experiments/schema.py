@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, TypeVar
 
-from ldprl.catalogue import LEARNERS, Pair
-from ldprl.errors import InputError, one_of, positive, probability, real
+from ldprl.catalogue import LEARNERS, Pair, parameters_of
+from ldprl.errors import InputError, above, one_of, positive, probability, real
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.naming import Catalogue
@@ -47,7 +47,7 @@ class Experiment:
     replan
         ``"each"`` or ``"growth:G"``.
     delta, failure_probability, alpha
-        As :func:`ldprl.catalogue.build` takes them.
+        As :func:`ldprl.catalogue.build` takes them; only where a learner or mechanism uses them.
     """
 
     environments: tuple[str, ...]
@@ -61,8 +61,8 @@ class Experiment:
     runs: int = 1
     replan: str = "growth:0.01"
     delta: float = 0.0
-    failure_probability: float = 0.1
-    alpha: float = 2.0
+    failure_probability: float | None = None
+    alpha: float | None = None
 
     def __post_init__(self) -> None:
         self._check("environments", _each(_text))
@@ -80,11 +80,13 @@ class Experiment:
         self._check(
             "delta", lambda field, value: probability(field, _number(field, value), zero=True)
         )
-        self._check(
-            "failure_probability",
-            lambda field, value: probability(field, _number(field, value), zero=False),
-        )
-        self._check("alpha", _number)
+        if self.failure_probability is not None:
+            self._check(
+                "failure_probability",
+                lambda field, value: probability(field, _number(field, value), zero=False),
+            )
+        if self.alpha is not None:
+            self._check("alpha", lambda field, value: above(field, _number(field, value), 1))
         private = self._meets_a_mechanism()
         if private or self.epsilons:
             self._check("epsilons", _each(_positive))
@@ -92,6 +94,7 @@ class Experiment:
             raise InputError(
                 "epsilons", list(self.epsilons), "no such key: no mechanism is private"
             )
+        self._check_used()
 
     def _check(self, field: str, check: Callable[[str, Any], object]) -> None:
         object.__setattr__(self, field, check(field, getattr(self, field)))
@@ -104,6 +107,18 @@ class Experiment:
             for mechanism in (self.mechanisms if _private(learner) else (NoPrivacy.name,))
         ]
         return list(dict.fromkeys([*product, *self.pairs]))
+
+    def _check_used(self) -> None:
+        """Refuse keys that no combination uses."""
+        if not self.learners and self.mechanisms != (NoPrivacy.name,):
+            expected = "no such key without learners: each pair has its own mechanism"
+            raise InputError("mechanisms", list(self.mechanisms), expected)
+        used = set[str]().union(*(parameters_of(*pair) for pair in self.combinations()))
+        for key in ("delta", "failure_probability", "alpha"):
+            value = getattr(self, key)
+            if value and key not in used:
+                expected = "no such key: no learner or mechanism uses it"
+                raise InputError(key, value, expected)
 
     def _meets_a_mechanism(self) -> bool:
         """Say whether any cell is private; refuse mechanisms that no learner can use."""

@@ -8,6 +8,7 @@ from ldprl.errors import InputError, probability, whole_number
 from ldprl.learning.learner import check_mechanism
 from ldprl.learning.posterior import PosteriorLearner
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.statistics import MOST_USERS
 
 
 class LDPPSRL(PosteriorLearner):
@@ -47,7 +48,7 @@ class LDPPSRL(PosteriorLearner):
             raise InputError("mechanism", mechanism.name, "a mechanism built with squares=True")
         failure = probability("failure_probability", failure_probability, zero=False)
         laws = mechanism.error_laws
-        last = whole_number("episodes", episodes, 1)
+        last = whole_number("episodes", episodes, 1, MOST_USERS)
         move_law = laws.departures if mechanism.constants == "paper" else laws.transitions
         self.mechanism = mechanism
         widest = max(float(law(last, failure)) for law in (laws.rewards, laws.visits))

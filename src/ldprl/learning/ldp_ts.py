@@ -60,7 +60,7 @@ class LDPTS(CompiledLearner):
     ) -> None:
         self.mechanism = check_mechanism(mechanism)
         self.structure = check_known(structure, mechanism)
-        self.draws = whole_number("draws", draws, 1)
+        self.draws = whole_number("draws", draws, 1, 10**6)
         self._laws = mechanism.row_laws
 
     def belief(self, statistics: Statistics) -> Belief:

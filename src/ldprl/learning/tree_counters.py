@@ -12,7 +12,7 @@ from ldprl.errors import InputError, instance_of, positive, whole_number
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.sensitivity import l1_sensitivity
 from ldprl.shape import FloatArray, Shape
-from ldprl.statistics import Statistics
+from ldprl.statistics import MOST_USERS, Statistics
 
 _STREAM = 0x7EE
 """Keeps the tree's noise apart from other streams spawned from the same seed."""
@@ -44,7 +44,7 @@ class TreeCounters:
 
     def __init__(self, shape: Shape, epsilon: float, episodes: int) -> None:
         self.epsilon = positive("epsilon", epsilon)
-        self.episodes = whole_number("episodes", episodes, 1)
+        self.episodes = whole_number("episodes", episodes, 1, MOST_USERS)
         self.layout = Layout(shape, resolution=None)
         self.levels = self.episodes.bit_length()
         self.scale = self.levels * l1_sensitivity(self.layout) / self.epsilon

@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ldprl.errors import InputError
-from ldprl.shape import FloatArray
+from ldprl.shape import FloatArray, Shape
 
 _SUM_TOLERANCE = 1e-8
 """How far a sum of probabilities may be from 1: rounding a large row to doubles costs less."""
+
+_MOST_ENTRIES = 2**30
+"""Of the transitions: 8 GiB."""
 
 
 def numbers(field: str, value: ArrayLike) -> FloatArray:
@@ -31,6 +34,15 @@ def numbers(field: str, value: ArrayLike) -> FloatArray:
         place = _first(~np.isfinite(array))
         raise InputError(_at(field, place), float(array[place]), "a finite number")
     return array
+
+
+def sized(shape: Shape) -> Shape:
+    """Return ``shape``, or refuse it before so many transition probabilities are built."""
+    steps = shape.horizon if shape.step_dependent else 1
+    entries = steps * shape.states**2 * shape.actions
+    if entries > _MOST_ENTRIES:
+        raise InputError("transitions", f"{entries:,} numbers", f"at most {_MOST_ENTRIES:,}")
+    return shape
 
 
 def check_range(field: str, array: FloatArray) -> None:

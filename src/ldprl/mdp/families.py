@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ldprl.errors import InputError, positive, probability, whole_number
-from ldprl.mdp.checks import check_distributions, numbers
+from ldprl.mdp.checks import check_distributions, numbers, sized
 from ldprl.mdp.tabular import TabularMDP
-from ldprl.shape import FloatArray
+from ldprl.shape import LARGEST, FloatArray, Shape
 
 
 def random_mdp(
@@ -39,8 +39,8 @@ def random_mdp(
     step_dependent
         Draw transitions and rewards afresh for every step.
     """
-    horizon = whole_number("horizon", horizon, 1)
-    cells = (whole_number("states", states, 1), whole_number("actions", actions, 1))
+    shape = sized(Shape(states, actions, horizon, step_dependent))
+    horizon, cells = shape.horizon, (shape.states, shape.actions)
     size = (horizon, *cells) if step_dependent else cells
     rng = np.random.default_rng(whole_number("seed", seed, 0))
     alpha = np.full(cells[0], positive("concentration", concentration))
@@ -69,7 +69,7 @@ def riverswim(states: int, horizon: int) -> TabularMDP:
     Left in state 0 pays 0.005, right in state S−1 pays 1, all else 0. Episodes start in state 0.
     With S = 1 both ends are the same state and every action stays there.
     """
-    states = whole_number("states", states, 1)
+    states = sized(Shape(states, 2, horizon)).states
     last = states - 1
     transitions = np.zeros((states, 2, states))
     for state in range(states):
@@ -97,10 +97,10 @@ def grid_world(rows: int, columns: int, horizon: int, slip: float = 0.1) -> Tabu
     pays 1 at every step spent there, whatever the action, so that V* is the expected number of
     steps left on arrival; below rows + columns − 1 steps the goal is out of reach and V* = 0.
     """
-    rows = whole_number("rows", rows, 1)
-    columns = whole_number("columns", columns, 1)
+    rows = whole_number("rows", rows, 1, LARGEST)
+    columns = whole_number("columns", columns, 1, LARGEST)
     slip = probability("slip", slip, zero=True, one=True)
-    states = rows * columns
+    states = sized(Shape(rows * columns, 4, horizon)).states
     goal = states - 1
     moves = ((-1, 0), (0, 1), (1, 0), (0, -1))
     transitions = np.zeros((states, 4, states))

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldprl.errors import InputError, positive, whole_number
+from ldprl.mdp.checks import sized
 from ldprl.mdp.tabular import TabularMDP
+from ldprl.shape import Shape
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def hard_tree(
     """
     states = whole_number("states", states, 3)
     actions = whole_number("actions", actions, 2)
-    horizon = whole_number("horizon", horizon, 1)
+    horizon = sized(Shape(states, actions, horizon)).horizon
     episodes = whole_number("episodes", episodes, 1)
     epsilon = positive("epsilon", epsilon)
     levels = tree_levels(states - 2, actions)

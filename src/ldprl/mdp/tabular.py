@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ldprl.errors import InputError, one_of, whole_number
+from ldprl.errors import InputError, instance_of, one_of, whole_number
 from ldprl.mdp import files
 from ldprl.mdp.checks import check_distributions, check_range, numbers
-from ldprl.shape import FloatArray, Shape
+from ldprl.shape import LARGEST, FloatArray, Shape
 from ldprl.structure import Structure
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class TabularMDP:
     structure: Structure | None = None
 
     def __post_init__(self) -> None:
-        horizon = whole_number("horizon", self.horizon, 1)
+        horizon = whole_number("horizon", self.horizon, 1, LARGEST)
         transitions = numbers("transitions", self.transitions)
         rewards = numbers("rewards", self.rewards)
         if transitions.ndim not in (3, 4) or transitions.shape[-3] != transitions.shape[-1]:
@@ -78,6 +78,7 @@ class TabularMDP:
         check_distributions("initial", initial)
         one_of("reward_kind", self.reward_kind, ("deterministic", "bernoulli"))
         if self.structure is not None:
+            instance_of("structure", self.structure, Structure, "Structure(mdp.shape)")
             if self.structure.shape != _shape(transitions, horizon):
                 expected = f"that of the MDP, {_shape(transitions, horizon)}"
                 raise InputError("structure.shape", self.structure.shape, expected)

@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from typing import ClassVar
 
-from ldprl.errors import InputError, positive, probability
+from ldprl.errors import InputError, positive, probability, whole_number
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.mechanism import Constants, Guarantee, PrivacyWarning
 from ldprl.shape import Shape
@@ -35,7 +35,7 @@ class AdditiveNoise(CountingMechanism):
             shape,
             constants=constants,
             squares=squares,
-            resolution=resolution if constants == "sound" else None,
+            resolution=None if constants == "paper" else whole_number("resolution", resolution, 1),
             policy_aware=policy_aware,
         )
 

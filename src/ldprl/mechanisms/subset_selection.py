@@ -89,7 +89,7 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
             raise InputError("epsilon", epsilon, f"ε ≥ {_LEAST_EPSILON:g} for subset selection")
         self._exact = Fraction(repr(self.epsilon))
         most = min(shape.horizon, math.floor(self.epsilon / _LEAST_EPSILON))
-        if answers != "auto":
+        if not isinstance(answers, str) or answers != "auto":
             whole_number("answers", answers, 1, most)
         self.layout, self.answers = self._best_way(
             LAYOUTS if layout == "auto" else (layout,),

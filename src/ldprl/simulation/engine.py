@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from ldprl.errors import InputError, one_of, whole_number
+from ldprl.errors import InputError, instance_of, one_of, whole_number
 from ldprl.learning.learner import Learner
 from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
@@ -23,7 +23,7 @@ from ldprl.simulation.regret import checkpoints, standard_error
 from ldprl.simulation.schedule import Schedule, Within, schedule_from
 from ldprl.simulation.seeds import seeds_of
 from ldprl.simulation.together import informed
-from ldprl.statistics import Statistics
+from ldprl.statistics import MOST_USERS, Statistics
 
 EngineName = Literal["auto", "compiled", "interpreted"]
 
@@ -130,10 +130,11 @@ def simulate(
         The number of latest users from whom plans are made, and whose growth counts; None: all
         users. Such a loop is interpreted.
     """
-    whole_number("episodes", episodes, 1)
-    whole_number("runs", runs, 1)
+    whole_number("episodes", episodes, 1, MOST_USERS)
+    whole_number("runs", runs, 1, 10**6)
     whole_number("seed", seed, 0)
-    whole_number("workers", workers, 1)
+    whole_number("workers", workers, 1, 10**4)
+    instance_of("common_random_numbers", common_random_numbers, bool)
     one_of("engine", engine, ("auto", "compiled", "interpreted"))
     learner = informed(mdp, learner, mechanism)
     schedule = schedule_from(replan)

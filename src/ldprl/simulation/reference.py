@@ -22,7 +22,7 @@ from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, Policy
 from ldprl.simulation.schedule import Schedule, schedule_from
 from ldprl.simulation.together import informed
-from ldprl.statistics import Statistics
+from ldprl.statistics import MOST_USERS, Statistics
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def run_protocol(
     replan: str | Schedule = "each",
 ) -> Iterator[Turn]:
     """Play Algorithm 1 (locally private episodic RL) and yield every episode."""
-    whole_number("episodes", episodes, 1)
+    whole_number("episodes", episodes, 1, MOST_USERS)
     learner = informed(mdp, learner, mechanism)
     rng = np.random.default_rng(whole_number("seed", seed, 0))
     return _turns(mdp, learner, mechanism, episodes, schedule_from(replan), rng)

@@ -18,5 +18,5 @@ defineMatter({
     return { top: BigInt(sizeOf(where, next)), bottom: BigInt(2 * states) };
   },
   words: ({ reward }) =>
-    `which state you were in, whether you were ${reward}, and which state it led to`,
+    `which state you were in, which one it led to, and whether this was true: “${reward}”`,
 });

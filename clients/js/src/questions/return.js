@@ -34,7 +34,7 @@ defineMatter({
     const bottom = 2n ** BigInt(horizon) * BigInt(asked.high - asked.low);
     return { top: outcome === 1 ? top : bottom - top, bottom };
   },
-  words: ({ reward }) => `whether you were ${reward} more often than a number drawn at random`,
+  words: ({ reward }) => `whether this was true more often than a number drawn at random: “${reward}”`,
 });
 
 /** Return P(bit = 1) = (R − low)/(high − low), cut to [0, 1], for the return R. */

@@ -9,5 +9,5 @@ defineMatter({
   outcome: ({ rewards }, step, where, source) => rewardBit(source, rewards[step]),
   meaning: (outcome) => ({ reward: outcome }),
   share: () => ({ top: 1n, bottom: 2n }),
-  words: ({ reward }) => `which state you were in, and whether you were ${reward}`,
+  words: ({ reward }) => `which state you were in, and whether this was true: “${reward}”`,
 });

@@ -19,5 +19,5 @@ defineMatter({
   },
   meaning: (outcome) => ({ above: outcome }),
   share: () => ({ top: 1n, bottom: 2n }),
-  words: ({ reward }) => `whether you were ${reward} more often than a number drawn at random`,
+  words: ({ reward }) => `whether this was true more often than a number drawn at random: “${reward}”`,
 });

@@ -1,0 +1,207 @@
+"""Every public name × every parameter × every kind of wrong argument: one line that names it.
+
+Nothing of what is built behind the door may show: no AttributeError, TypeError, overflow or crash.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ldprl
+from ldprl import (
+    DPUCBVI,
+    LDPEVI,
+    LDPOBI,
+    LDPPSRL,
+    LDPTS,
+    PSRL,
+    PUCB,
+    UCBVI,
+    Assignment,
+    BoundedNoise,
+    Budget,
+    Gaussian,
+    InputError,
+    Laplace,
+    NoPrivacy,
+    PrivateUCBVI,
+    RandomizedResponse,
+    Shape,
+    Shuffle,
+    ShuffledBatches,
+    SubsetSelection,
+    TabularMDP,
+    UCBVIBernstein,
+    grid_world,
+    hard_tree,
+    privacy_statement,
+    random_mdp,
+    riverswim,
+    run_protocol,
+    simulate,
+)
+from ldprl.learning.ldp_returns import LDPReturns
+from ldprl.learning.ldp_ways import LDPWays
+from ldprl.mechanisms.bits_and_moves import BitsAndMoves
+from ldprl.mechanisms.return_bits import ReturnBits
+from ldprl.structure import Structure
+
+MDP = random_mdp(2, 2, 2, seed=3)
+SHAPE = MDP.shape
+LAPLACE, ASKING, BITS = Laplace(SHAPE, 1.0), SubsetSelection(SHAPE, 1.0), ReturnBits(SHAPE, 1.0)
+KNOWN = Structure(SHAPE, groups=np.array([0, 1]))
+OTHER = Structure(Shape(3, 2, 2))
+HUGE = 10**400
+"""Larger than every float."""
+
+NUMBER = ("2", "two", b"1", True, None, math.nan, math.inf, -1.0, HUGE, (1.0,), float, np.ones(2))
+WHOLE = ("2", True, None, math.nan, math.inf, 1.5, -1, 10**30, HUGE, (1,), int, np.ones(2, int))
+SWITCH = ("yes", 1.5, (True,), bool, 2)
+WORD = ("no-such-name", 3, True, ("sound",), str, math.nan)
+SIZES = ((2, 2, 2), [2, 2, 2], 2, "2,2,2", None, Shape, MDP, LAPLACE)
+RANDOMIZER = (Laplace, MDP, SHAPE, LDPOBI(LAPLACE), 1.0, "laplace", None)
+WORLD = (TabularMDP, SHAPE, LAPLACE, LDPOBI(LAPLACE), "random:2,2,2,0", None, random_mdp)
+AGENT = (LDPOBI, LAPLACE, MDP, "ldp-obi", None)
+KNOWLEDGE = (Structure, {"groups": [0, 1]}, [[1]], "groups", SHAPE, OTHER)
+TABLE = (
+    "text",
+    None,
+    1.0,
+    np.ones(3),
+    np.full((2, 2, 2), np.nan),
+    [[1], [1, 2]],
+    dict,
+    -MDP.rewards,
+)
+
+KINDS: dict[str, tuple[object, ...]] = {
+    "epsilon": NUMBER, "delta": NUMBER, "alpha": NUMBER, "failure_probability": NUMBER,
+    "concentration": NUMBER, "slip": NUMBER, "crowd_delta": NUMBER,
+    "states": WHOLE, "actions": WHOLE, "horizon": WHOLE, "episodes": WHOLE, "runs": WHOLE,
+    "workers": WHOLE, "rows": WHOLE, "columns": WHOLE, "answers": WHOLE, "draws": WHOLE,
+    "leaf": WHOLE, "action": WHOLE, "reward_bits": WHOLE, "resolution": WHOLE, "crowd": WHOLE,
+    "memory": ("2", True, math.nan, 1.5, -1, 0, (1,), int),
+    "seed": ("2", True, None, math.nan, math.inf, 1.5, -1, (1,), int),
+    "known": ("text", 3, None),
+    "squares": SWITCH, "policy_aware": SWITCH, "step_dependent": SWITCH,
+    "common_random_numbers": SWITCH,
+    "constants": WORD, "layout": WORD, "engine": WORD, "replan": WORD, "reward_kind": WORD,
+    "shape": SIZES, "mechanism": RANDOMIZER, "mdp": WORLD, "learner": AGENT,
+    "structure": KNOWLEDGE, "transitions": TABLE, "rewards": TABLE, "initial": TABLE,
+    "groups": TABLE, "incumbent": TABLE, "admissible": TABLE, "successors": TABLE,
+    "reports": ("2", (1.5,), (-1,), ("2",), (True,), 3, None), "tables": TABLE,
+    "share": NUMBER, "questions": ("text", ("text",), 3, None),
+}  # fmt: skip
+FREE = {"progress", "status"}
+"""What is called back, and not looked at before."""
+FINE: dict[str, tuple[object, ...]] = {
+    "memory": (None,), "structure": (None,), "answers": (None,), "initial": (None,),
+    "crowd": (None,),
+}  # fmt: skip
+LATER = {(Assignment, "tables"), (Assignment, "share")}
+"""What is looked at when a plan with it enters, by :func:`ldprl.assignment.check_plan`."""
+MEANT: dict[tuple[object, str], tuple[object, ...]] = {
+    (Budget, "epsilon"): ("2",),
+    (hard_tree, "episodes"): (10**30, HUGE),
+    (run_protocol, "replan"): (str,),
+}
+"""Decimal text is a number of a budget; any number of users has a hardest instance; a class can be
+called, and what it returns is looked at later."""
+"""What means something although it is in the list of its kind."""
+
+NOISY = (SHAPE, 1.0)
+GOOD: dict[Callable[..., Any], tuple[Any, ...]] = {
+    Shape: (2, 2, 2),
+    random_mdp: (2, 2, 2, 0),
+    riverswim: (3, 4),
+    grid_world: (2, 2, 3),
+    hard_tree: (4, 2, 4, 10**4, 1.0),
+    TabularMDP: (MDP.transitions, MDP.rewards, 2),
+    Structure: (SHAPE,),
+    Laplace: NOISY,
+    Gaussian: (*NOISY, 1e-5),
+    BoundedNoise: (*NOISY, 1e-5),
+    RandomizedResponse: NOISY,
+    Shuffle: NOISY,
+    ShuffledBatches: (*NOISY, 1e-5),
+    SubsetSelection: NOISY,
+    ReturnBits: NOISY,
+    BitsAndMoves: NOISY,
+    NoPrivacy: (SHAPE,),
+    LDPOBI: (LAPLACE,),
+    LDPEVI: (ASKING,),
+    LDPTS: (ASKING,),
+    LDPPSRL: (Laplace(SHAPE, 1.0, squares=True), 100),
+    LDPReturns: (BITS,),
+    LDPWays: (BitsAndMoves(SHAPE, 1.0),),
+    DPUCBVI: (LAPLACE,),
+    PrivateUCBVI: (LAPLACE,),
+    PUCB: (SHAPE, 1.0, 100),
+    PSRL: (),
+    UCBVI: (),
+    UCBVIBernstein: (),
+    Budget: (1.0, 0.1),
+    privacy_statement: (LAPLACE,),
+    simulate: (MDP, LDPOBI(LAPLACE), LAPLACE, 5),
+    run_protocol: (MDP, LDPOBI(LAPLACE), LAPLACE, 5),
+    Assignment: (np.zeros((2, 2), dtype=np.int64),),
+}
+ELSEWHERE = {
+    "CountingMechanism", "Mechanism", "Learner", "InputError", "PrivacyWarning", "Simulation",
+    "Statistics", "Trajectory", "Ledger",
+}  # fmt: skip
+"""Bases and results, which nobody builds; statistics are looked at where they are planned from,
+trajectories where they are privatized, and a user's ledger has tests of its own."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    made: Callable[..., Any]
+    parameter: str
+    value: object
+
+    def __str__(self) -> str:
+        return f"{self.made.__name__}({self.parameter}={_short(self.value)})"
+
+
+def _short(value: object) -> str:
+    return "10**400" if isinstance(value, int) and value == HUGE else repr(value)[:30]
+
+
+def mistakes() -> Iterator[Mistake]:
+    for made in GOOD:
+        for name, parameter in inspect.signature(made).parameters.items():
+            if name in FREE or (made, name) in LATER:
+                continue
+            for value in KINDS[name]:
+                fine = (parameter.default, *FINE.get(name, ()), *MEANT.get((made, name), ()))
+                if not any(_same(value, one) for one in fine):
+                    yield Mistake(made, name, value)
+
+
+def _same(value: object, other: object) -> bool:
+    return value is other or (type(value) is type(other) in (int, str) and value == other)
+
+
+def test_no_public_name_and_no_parameter_is_left_out() -> None:
+    known = {made.__name__ for made in GOOD} | ELSEWHERE | {"__version__"}
+    assert set(ldprl.__all__) <= known
+    for made, good in GOOD.items():
+        made(*good)
+
+
+@pytest.mark.parametrize("mistake", list(mistakes()), ids=str)
+def test_a_wrong_argument_is_refused_in_one_line(mistake: Mistake) -> None:
+    good = inspect.signature(mistake.made).bind(*GOOD[mistake.made]).arguments
+    with pytest.raises(InputError) as caught:
+        mistake.made(**(good | {mistake.parameter: mistake.value}))
+    text = str(caught.value)
+    assert "\n" not in text
+    assert len(text) < 700
