@@ -142,3 +142,10 @@ def test_who_is_who_may_change_between_reports() -> None:
     assert composed_epsilon([lopsided], 0.1) == math.inf
     reordered = LossPair(np.array([0.2, 0.5, 0.1, 0.2]), np.array([0.2, 0.1, 0.5, 0.2]))
     assert composed_epsilon([reordered], 0.1) == pytest.approx(math.log(4), rel=1e-4)
+
+
+def test_unequal_costs_are_added_up_even_where_composing_would_give_less() -> None:
+    """They may have been chosen one after the other."""
+    costs = [Budget("0.1")] * 30 + [Budget("0.2")] * 30
+    assert spent_together(costs, 1e-6).epsilon == pytest.approx(9.0)
+    assert spent_together(costs[:30], 1e-6).epsilon < 2.9

@@ -118,6 +118,21 @@ def test_a_budget_admits_a_single_report_of_its_own_size() -> None:
     assert not admits([Budget(1e5), Budget("0.1")], Budget(1e5, "1e-6"))
 
 
+def test_the_order_is_that_of_the_first_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the first in a stretch, or of the first ever: a later choice must not move it."""
+    chosen: list[Budget] = []
+
+    def noted(costs: Sequence[Budget], first: Budget, epsilon: float, tail: float) -> bool:
+        chosen.append(first)
+        return True
+
+    monkeypatch.setattr("ldprl.accounting.filter._divergences_fit", noted)
+    costs = menu("0.7", "0.2", "0.9")
+    assert admits(costs, Budget("1", "1e-6"))
+    assert admits(costs, Budget("1", "1e-6"), Budget("0.5"))
+    assert chosen == [Budget("0.7"), Budget("0.5")]
+
+
 def test_half_of_delta_is_left_for_reports_with_their_own() -> None:
     assert admits([Budget(1), Budget(1, "0.05")], Budget(2, "0.1"))
     assert not admits([Budget(1), Budget(1, "0.06")], Budget(2, "0.1"))

@@ -165,6 +165,15 @@ def test_either_user_may_be_the_first() -> None:
     assert profile.pure == pytest.approx(math.log(2.5))
 
 
+def test_users_who_only_look_alike_from_one_side_count_in_both_orders() -> None:
+    """δ(½) = 0.2 one way round, and 0.1 the other way."""
+    first, second = np.array([0.8, 0.2, 0.0]), np.array([0.9, 0.0, 0.1])
+    epsilon = 0.5
+    for one, other in ((first, second), (second, first)):
+        found = PrivacyProfile([LossPair(one, other)]).delta(epsilon)
+        assert found == pytest.approx(0.2, abs=1e-9)
+
+
 def test_no_privacy_has_delta_one() -> None:
     profile = built("none", Shape(2, 2, 2), 1.0).privacy_profile()
     assert (profile.delta(100.0), profile.gap(100.0)) == (1.0, 0.0)
