@@ -1,0 +1,118 @@
+"""What becomes of a whole batch at the service's door, without a server around it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from ldprl.assignment import Assignment
+from ldprl.mechanisms.sampling import SystemSource
+from ldprl.protocol.messages import report_bytes_of
+from ldprl.protocol.plan import draw
+from ldprl.protocol.sealing import opener
+from ldprl.service.causes import DelayedError, RejectionError
+from ldprl.service.crowds import Crowds
+from ldprl.service.database.protocol import Admitted, StoredPlan
+from ldprl.service.intake import Intake
+from ldprl.service.metrics import Metrics
+from ldprl.service.plans import edition, plan_text
+from ldprl.service.turns import Turns
+from tests.relay.sending import batch, make
+from tests.relay.stub import deployment
+from tests.service.server import alphabet_of, some_values
+
+CROWD = 3
+
+
+class Door:
+    """The receiver of batches of version 2, of which version 1 has expired."""
+
+    def __init__(self) -> None:
+        self.deployment, private = deployment(CROWD)
+        asked = self.deployment.built.ask((Assignment(np.zeros((2, 2), dtype=np.int64)),))
+        current = edition(StoredPlan(2, 0, "", 0, plan_text(asked)), self.deployment)
+        self.plan: dict[str, Any] = json.loads(current.whole)
+        self.state = SimpleNamespace(paused=False, outcomes={}, version=2)
+        self.view = SimpleNamespace(
+            state=self.state, current=current, open={2: current}, first_open=2
+        )
+        self.wanted: list[int] = []
+        self.verdict = "counted"
+        self.noted = Counter[str]()
+        board: Any = SimpleNamespace(view=self.view, refresh=lambda: self.state)
+        parts: list[Any] = [board, self, Metrics(), Turns()]
+        self.intake = Intake(self.deployment, b"", *parts)
+        own = opener(private, self.deployment.digest)
+        database = SimpleNamespace(want_plan=self.wanted.append)
+        self.crowds = Crowds(
+            self.deployment, own, "", cast(Any, database), board, cast(Any, self), self.intake,
+            Metrics(),
+        )  # fmt: skip
+
+    def note(self, cause: str, count: int = 1) -> None:
+        """Take what a committer is told of refusals."""
+        self.noted[cause] += count
+
+    async def submit(self, reports: Sequence[Admitted]) -> list[str]:
+        """Make of each report what a committer may."""
+        return [self.verdict] * len(reports)
+
+    def batch(self, **head: Any) -> bytes:
+        sealed = [make(self.plan, self.deployment) for _ in range(CROWD)]
+        return batch(sealed, self.plan, **head)
+
+    def take(self, **head: Any) -> dict[str, object]:
+        return asyncio.run(self.crowds.take(self.batch(**head)))
+
+
+@pytest.fixture
+def door() -> Door:
+    return Door()
+
+
+def test_a_good_batch_is_counted_and_its_number_is_noted(door: Door) -> None:
+    assert door.take(number=7) == {"counted": CROWD, "duplicate": 0, "refused": {}}
+    assert door.noted["hand-over"] == 7
+
+
+def test_an_expired_version_is_named_as_such(door: Door) -> None:
+    with pytest.raises(RejectionError, match="expired-version"):
+        door.take(version=1)
+    with pytest.raises(RejectionError, match="unknown-version"):
+        door.take(version=3)
+
+
+def test_a_paused_service_opens_nothing(door: Door) -> None:
+    door.state.paused = True
+    with pytest.raises(DelayedError, match="paused"):
+        door.take()
+
+
+def test_what_expired_between_check_and_commit_is_in_the_response(door: Door) -> None:
+    """A relay deletes nothing for a response that does not speak of every report."""
+    door.verdict = "expired-version"
+    assert door.take() == {"counted": 0, "duplicate": 0, "refused": {"expired-version": CROWD}}
+
+
+def test_the_version_in_force_can_be_skipped_and_none_before_it_need_be(door: Door) -> None:
+    for above in (1, 2, 9):
+        asyncio.run(door.crowds.skip(json.dumps({"above": above}).encode()))
+    assert door.wanted == [2, 9]
+
+
+def test_a_report_counts_under_the_version_that_it_was_sealed_for_alone(door: Door) -> None:
+    """In the crowd of another version it would hide behind other people's plans."""
+    issued, _ = draw(door.plan, door.deployment, SystemSource())
+    values = some_values(alphabet_of(door.deployment, issued.assignment))
+    report = report_bytes_of(secrets.token_hex(16), issued, values)
+    assert door.intake.admit_sealed(report, 2, cast(Any, door.view)).version == 2
+    with pytest.raises(RejectionError, match="unknown-version"):
+        door.intake.admit_sealed(report, 1, cast(Any, door.view))
