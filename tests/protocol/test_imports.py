@@ -22,6 +22,6 @@ def test_client_and_protocol_need_numpy_alone() -> None:
     packages = {name.split(".")[1] for name in loaded if name.startswith("ldprl.")}
     assert packages == {
         "accounting", "assignment", "bisection", "client", "disk", "errors", "mechanisms", "naming",
-        "pace", "protocol", "questions", "recommended", "shape", "statistics", "structure",
-        "tables",
+        "pace", "protocol", "questions", "recommended", "rounding", "shape", "statistics",
+        "structure", "tables",
     }  # fmt: skip
