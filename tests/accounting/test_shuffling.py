@@ -126,6 +126,15 @@ def test_the_worst_law_dominates_every_mixture(epsilon: float) -> None:
     assert means == pytest.approx([1 - math.exp(epsilon)] * 3)
 
 
+def test_every_assignment_counts_whichever_is_named_first() -> None:
+    """With the one that hides least a crowd is no more private than with that one alone."""
+    blankets = [best(9, 1.0), best(2, 3.0)]
+    alone = [central_delta([blanket], 50, 0.5) for blanket in blankets]
+    assert alone[0] < alone[1] / 10
+    for order in (blankets, blankets[::-1]):
+        assert central_delta(order, 50, 0.5) >= alone[1]
+
+
 def test_several_answers_are_never_below_enumeration() -> None:
     local, crowd = 1.0, 3
     one = oracle(3, 1, local)
