@@ -69,3 +69,27 @@ def test_a_port_is_named_in_digits(run: Run) -> None:
     outcome = run("serve --port 70000")
     assert outcome.err.startswith("error: port = '70000': expected a whole number from 0 to 65535")
     assert "from 1 to 1e+12" in run(f"{REGRET} --epsilon 1 --episodes 1e13").err
+
+
+LARGE = [
+    ("amplify --central-epsilon 710 --epsilon 8", "One of 1 that an honest relay mixes"),
+    (f"statement --mechanism return-bits {SIZES} --epsilon 40", f"1 in {2**64 // 79:,}"[:20]),
+    (f"statement --mechanism return-bits {SIZES} --epsilon 800", f"1 in {2**64:,}"[:20]),
+    (f"audit --mechanism return-bits {SIZES} --epsilon 800 --samples 100", "holds"),
+]
+
+
+@pytest.mark.parametrize(("line", "words"), LARGE)
+def test_a_large_epsilon_gets_a_true_answer(run: Run, line: str, words: str) -> None:
+    """A lie has probability 1/(e^ε + 1) in units of 2⁻⁶⁴: 79 of them at ε = 40, at least one."""
+    outcome = run(line)
+    assert outcome.code == 0, outcome.err
+    assert words in " ".join(outcome.out.split())
+
+
+def test_users_needed_at_a_large_epsilon() -> None:
+    from ldprl.mdp import random_mdp
+    from ldprl.simulation.needed import users_needed
+
+    mdp = random_mdp(5, 2, 3, seed=1)
+    assert users_needed(mdp, 800.0) <= users_needed(mdp, 1.0)

@@ -69,7 +69,8 @@ def central_delta(blankets: Sequence[Blanket], crowd: int, epsilon: float) -> fl
     law by which users draw their assignment.
     """
     whole_number("crowd", crowd, 1, MOST_USERS)
-    odds = math.exp(epsilon)
+    # Beyond that e^ε is no float; a smaller factor can only make δ larger.
+    odds = math.exp(min(epsilon, 700.0))
     laws = [(blanket.first - odds * blanket.second, blanket.mass) for blanket in blankets]
     values, mass = _worst_law(laws)
     top = float(values.max(initial=0.0))

@@ -71,7 +71,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
     @property
     def in_plain_words(self) -> str:
         """Say what the bit is, and how often it is a lie."""
-        lie = chance(1 - float(self._oracle.keep))
+        lie = chance(float(1 - self._oracle.keep))
         return (
             "What you send is a single yes or no: was the sum of your rewards above a number that"
             " was drawn at random, without a look at your data? Your device lies about it with a"
@@ -199,7 +199,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         ((question, oracle, _),) = self.parts(assignment)
         assert assignment.law is not None
         # Reported the other way round with probability 1 − p.
-        flip = 1 - float(oracle.keep)
+        flip = float(1 - oracle.keep)
         what, bounds, blocks = question.what, (0.0, float(self.shape.horizon)), 1
         if isinstance(what, Return):
             bounds, blocks = (what.low / UNIT, what.high / UNIT), max(what.scored, 1)

@@ -121,7 +121,7 @@ def _from_effects(mdp: TabularMDP, epsilon: float) -> Greedy:
     choices = known.choices
     effects, deviation = _leaning_effects(mdp, known)
     width = min(max(_RANGE * deviation, _LEAST_RANGE * mdp.horizon), _largest_spread(mdp))
-    noise = 1 / (math.expm1(epsilon) * -math.expm1(-epsilon))
+    noise = 1 / (math.expm1(min(epsilon, 700.0)) * -math.expm1(-epsilon))
     error = width * np.sqrt((noise + 0.25) * choices.sum(axis=1, keepdims=True))
     normal = np.random.default_rng(0).standard_normal((_DRAWS, *effects.shape))
 

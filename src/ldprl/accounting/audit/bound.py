@@ -14,6 +14,9 @@ from ldprl.accounting.loss import LossDistribution
 from ldprl.bisection import bisect
 from ldprl.shape import FloatArray
 
+_LARGEST = 700.0
+"""Beyond that e^ε is no float. No rate that was measured is between 0 and e^−700."""
+
 FAILURE = 1e-6
 """Each bound on ε or δ fails with at most this probability, whatever the mechanism does."""
 
@@ -69,7 +72,7 @@ class LeastDelta:
 
     def of_rates(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Return p − e^ε q."""
-        return first - math.exp(self.epsilon) * second
+        return first - math.exp(min(self.epsilon, _LARGEST)) * second
 
     def of_losses(self, losses: LossDistribution) -> float:
         """Return δ(ε)."""
