@@ -16,13 +16,11 @@ import pytest
 
 import ldprl
 from ldprl import (
-    DPUCBVI,
     LDPEVI,
     LDPOBI,
     LDPPSRL,
     LDPTS,
     PSRL,
-    PUCB,
     UCBVI,
     Assignment,
     BoundedNoise,
@@ -31,7 +29,6 @@ from ldprl import (
     InputError,
     Laplace,
     NoPrivacy,
-    PrivateUCBVI,
     RandomizedResponse,
     Shape,
     Shuffle,
@@ -52,6 +49,7 @@ from ldprl.learning.ldp_ways import LDPWays
 from ldprl.mechanisms.bits_and_moves import BitsAndMoves
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.structure import Structure
+from studies.rivals import DPUCBVI, PUCB, PrivateUCBVI
 
 MDP = random_mdp(2, 2, 2, seed=3)
 SHAPE = MDP.shape

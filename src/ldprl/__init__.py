@@ -11,15 +11,12 @@ if TYPE_CHECKING:
     from ldprl.assignment import Assignment as Assignment
     from ldprl.client.ledger import Ledger as Ledger
     from ldprl.errors import InputError as InputError
-    from ldprl.learning.dp_ucbvi import DPUCBVI as DPUCBVI
     from ldprl.learning.ldp_evi import LDPEVI as LDPEVI
     from ldprl.learning.ldp_obi import LDPOBI as LDPOBI
     from ldprl.learning.ldp_psrl import LDPPSRL as LDPPSRL
     from ldprl.learning.ldp_ts import LDPTS as LDPTS
     from ldprl.learning.learner import Learner as Learner
-    from ldprl.learning.private_ucb_vi import PrivateUCBVI as PrivateUCBVI
     from ldprl.learning.psrl import PSRL as PSRL
-    from ldprl.learning.pucb import PUCB as PUCB
     from ldprl.learning.ucb_vi import UCBVI as UCBVI
     from ldprl.learning.ucb_vi import UCBVIBernstein as UCBVIBernstein
     from ldprl.mdp import TabularMDP as TabularMDP
@@ -53,7 +50,6 @@ _HOMES = {
     "BoundedNoise": "ldprl.mechanisms.bounded_noise",
     "Budget": "ldprl.accounting.composition",
     "CountingMechanism": "ldprl.mechanisms.counting",
-    "DPUCBVI": "ldprl.learning.dp_ucbvi",
     "Gaussian": "ldprl.mechanisms.gaussian",
     "grid_world": "ldprl.mdp",
     "hard_tree": "ldprl.mdp",
@@ -69,9 +65,7 @@ _HOMES = {
     "NoPrivacy": "ldprl.mechanisms.none",
     "privacy_statement": "ldprl.accounting.statement",
     "PrivacyWarning": "ldprl.mechanisms.mechanism",
-    "PrivateUCBVI": "ldprl.learning.private_ucb_vi",
     "PSRL": "ldprl.learning.psrl",
-    "PUCB": "ldprl.learning.pucb",
     "random_mdp": "ldprl.mdp",
     "RandomizedResponse": "ldprl.mechanisms.randomized_response",
     "riverswim": "ldprl.mdp",

@@ -13,7 +13,13 @@ from ldprl.recommended import recommended_pair
 from ldprl.shape import Shape
 from ldprl.structure import Structure
 
-LEARNERS: Catalogue[Learner] = Catalogue("learner", "ldprl.learning", Learner)  # type: ignore[type-abstract]
+_RIVALS = {
+    "dp-ucbvi": "studies.rivals:DPUCBVI",
+    "private-ucb-vi": "studies.rivals:PrivateUCBVI",
+    "pucb": "studies.rivals:PUCB",
+}
+"""Learners that were in the package up to version 0.2, and where they are in a checkout."""
+LEARNERS: Catalogue[Learner] = Catalogue("learner", "ldprl.learning", Learner, _RIVALS)  # type: ignore[type-abstract]
 
 
 class Pair(NamedTuple):

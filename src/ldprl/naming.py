@@ -7,6 +7,7 @@ of. No list of names is kept anywhere.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import sys
@@ -85,12 +86,17 @@ class Catalogue(Mapping[str, type[N]], Generic[N]):
         Where to look.
     base
         What they all are.
+    moved
+        Names that were in the package, and the ``module:Class`` that each has become.
     """
 
-    def __init__(self, field: str, package: str, base: type[N]) -> None:
+    def __init__(
+        self, field: str, package: str, base: type[N], moved: Mapping[str, str] | None = None
+    ) -> None:
         self._field = field
         self._package = package
         self._base = base
+        self._moved = moved or {}
 
     @cached_property
     def _known(self) -> dict[str, type[N]]:
@@ -127,6 +133,8 @@ class Catalogue(Mapping[str, type[N]], Generic[N]):
         """
         field = field or self._field
         if ":" not in str(name):
+            if name in self._moved:
+                return self._found_elsewhere(name, field)
             return self[one_of(field, name, self)]
         module, _, attribute = name.partition(":")
         loaded = sys.modules.get(module) if not load else _loaded(field, name, module)
@@ -141,6 +149,13 @@ class Catalogue(Mapping[str, type[N]], Generic[N]):
         if missing := sorted(getattr(kind, "__abstractmethods__", ())):
             raise InputError(field, name, f"a whole {what}: it lacks {', '.join(missing)}")
         return kind
+
+    def _found_elsewhere(self, name: str, field: str) -> type[N]:
+        """Return the class that has left the package, where its new module can be imported."""
+        place = self._moved[name]
+        if importlib.util.find_spec(place.partition(".")[0]) is None:
+            raise InputError(field, name, f"one of {', '.join(self)}, or {place} in a checkout")
+        return self.find(place, field=field)
 
 
 def _loaded(field: str, name: str, module: str) -> Any:

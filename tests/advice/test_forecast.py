@@ -157,7 +157,7 @@ def test_half_a_pair_is_completed() -> None:
     assert pair_of(None, "return-bits", shape) == Pair("ldp-returns", "return-bits")
     for learner, mechanism in (
         ("ucb-vi", None),
-        ("pucb", None),
+        ("studies.rivals:PUCB", None),
         (None, "none"),
         ("ldp-ts", "none"),
     ):

@@ -159,7 +159,7 @@ def test_without_json_there_is_a_table(run: Run) -> None:
 
 
 def test_joint_privacy_is_told_apart_from_local(run: Run) -> None:
-    line = f"{SMALL} --learner pucb --epsilon 2"
+    line = f"{SMALL} --learner studies.rivals:PUCB --epsilon 2"
     assert "joint, ε = 2: the service sees true data" in run(line).out
     assert run(f"{line} --json").json["guarantee"] == {
         "epsilon": None,

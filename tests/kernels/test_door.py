@@ -22,7 +22,6 @@ from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
 from ldprl.learning.planners.confidence import boundary
 from ldprl.learning.planning import expected_shares, plan
-from ldprl.learning.pucb import PUCB
 from ldprl.mdp import TabularMDP, policy_values, random_mdp
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
@@ -33,6 +32,7 @@ from ldprl.simulation.regret import RegretRecorder
 from ldprl.statistics import Statistics
 from ldprl.structure import Structure
 from ldprl.tables import TableLaw
+from studies.rivals import PUCB
 
 SHAPES = [Shape(3, 2, 4), Shape(2, 3, 3, step_dependent=True)]
 OTHERS = [Shape(40, 2, 4), Shape(3, 50, 4), Shape(3, 2, 60), Shape(3, 2, 4, step_dependent=True)]

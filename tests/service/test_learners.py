@@ -14,7 +14,7 @@ from ldprl.service.learners import learner_of
 from ldprl.service.settings import read_deployment
 from ldprl.structure import Structure
 
-ABLE = {"ldp-evi", "ldp-ts", "ldp-obi", "ldp-returns", "ldp-ways", "private-ucb-vi", "dp-ucbvi"}
+ABLE = {"ldp-evi", "ldp-ts", "ldp-obi", "ldp-returns", "ldp-ways"}
 
 
 def test_learners_say_whether_they_can_serve() -> None:
@@ -43,7 +43,7 @@ def test_a_learner_is_built_from_the_deployment(name: str) -> None:
     [
         ("ucb-vi", "private sums"),
         ("ldp-psrl", "any number of users"),
-        ("pucb", "private sums"),
+        ("studies.rivals:PUCB", "private sums"),
         ("ldp-ev", "did you mean 'ldp-evi'"),
         ("nowhere:Learner", "no module named 'nowhere'"),
         ("json:loads", "json has no class 'loads'"),

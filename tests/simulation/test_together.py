@@ -11,13 +11,11 @@ import pytest
 
 from ldprl.catalogue import LEARNERS, build
 from ldprl.errors import InputError
-from ldprl.learning.dp_ucbvi import DPUCBVI
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.ldp_returns import LDPReturns
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.learning.learner import Learner
-from ldprl.learning.pucb import PUCB
 from ldprl.mdp import TabularMDP, random_mdp, riverswim
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.mechanisms.laplace import Laplace
@@ -32,6 +30,7 @@ from ldprl.simulation.learnt import learnt
 from ldprl.simulation.reference import run_protocol
 from ldprl.simulation.together import alike
 from ldprl.structure import Structure
+from studies.rivals import DPUCBVI, PUCB
 
 MDP = random_mdp(2, 2, 2, seed=3)
 SHAPE = MDP.shape

@@ -14,11 +14,11 @@ PAIRS = tuple(
 )
 """The pairs whose users have to trust their own device only.
 
-A class names them itself; a variant that inherits from it does not. Learners of the literature
-come with Laplace noise, which their papers analyse. Left out: randomized response of every counter,
+A class names them itself; a variant that inherits from it does not. The paper's learners come with
+Laplace noise, which it analyses. Left out: randomized response of every counter,
 which subset selection replaces; bounded noise, which at small δ has several times the Gaussian's
 variance for the same (ε, δ); the shuffle model, whose gain rests on a shuffler that must be
-trusted; PUCB, which sees true data.
+trusted.
 """
 OPEN = Pair("ldp-evi", "none")
 """A learner without privacy, for comparison."""

@@ -119,7 +119,7 @@ Look = Callable[[Curve], tuple[str, str]]
 
 def learner_look(curve: Curve) -> tuple[str, str]:
     """Return the title and the colour of the curve's learner."""
-    kind = LEARNERS[curve.learner]
+    kind = LEARNERS.find(curve.learner)
     return kind.title, kind.colour
 
 

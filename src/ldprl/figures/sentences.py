@@ -131,7 +131,7 @@ def beside_sound(curves: Sequence[Curve]) -> str:
 
 
 def _name(curve: Curve) -> str:
-    learner = LEARNERS[curve.learner].title
+    learner = LEARNERS.find(curve.learner).title
     if curve.mechanism in ("none", "laplace"):
         return learner
     return f"{learner} with {MECHANISMS[curve.mechanism].title}"

@@ -42,9 +42,9 @@ class Contender:
     @property
     def name(self) -> str:
         """What tables and pictures call it."""
-        name = LEARNERS[self.learner].title
+        name = LEARNERS.find(self.learner).title
         if self.mechanism == "none":
-            if self.learner == "pucb":
+            if LEARNERS.find(self.learner).needs_central_trust:
                 return f"{name} (joint privacy)"
             printed = " as printed" if self.constants == "paper" else ""
             return f"{name}{printed}, no privacy"
@@ -76,9 +76,9 @@ ASKING = Contender("ldp-obi", "subset-selection", "sound", "#7a5195")
 OPTIMIST_LAPLACE = Contender("ldp-evi", "laplace", "sound", "#e69f00")
 SAMPLER_LAPLACE = Contender("ldp-ts", "laplace", "sound", "#7fc9a8")
 _PEERS = (
-    Contender("private-ucb-vi", "laplace", "sound", "#cc79a7"),
-    Contender("dp-ucbvi", "laplace", "sound", "#a6557f"),
-    Contender("pucb", "none", "sound", "#8c6d31"),
+    Contender("studies.rivals:PrivateUCBVI", "laplace", "sound", "#cc79a7"),
+    Contender("studies.rivals:DPUCBVI", "laplace", "sound", "#a6557f"),
+    Contender("studies.rivals:PUCB", "none", "sound", "#8c6d31"),
 )
 PRIVATE = (
     REFERENCE,

@@ -20,7 +20,7 @@ from ldprl.mdp.tabular import TabularMDP
 from ldprl.structure import Structure
 
 MODELS = ("ldp-evi", "ldp-ts")
-RIVALS = ("ldp-obi", "private-ucb-vi", "dp-ucbvi")
+RIVALS = ("ldp-obi", "studies.rivals:PrivateUCBVI", "studies.rivals:DPUCBVI")
 FEW, SOME = 10, 25
 """Up to FEW states all play; up to SOME LDP-OBI does, and LDP-EVI without privacy. With more, a run
 of a learner with a model takes minutes."""

@@ -46,7 +46,7 @@ def test_the_recommended_learner_comes_first_and_users_are_bounded() -> None:
         first, states = found[0], found[0].mdp.shape.states
         assert first.learner == recommended(first.mdp.shape)
         assert {cell.learner for cell in found} >= {first.learner, "ldp-obi", "ldp-evi"}
-        assert ("dp-ucbvi" in {cell.learner for cell in found}) == (states <= 10)
+        assert ("studies.rivals:DPUCBVI" in {cell.learner for cell in found}) == (states <= 10)
         private = {cell.epsilon for cell in found if cell.learner == first.learner} - {None}
         assert private == {*problem.epsilons} >= {EPSILON}
         assert any(cell.epsilon is None for cell in found)

@@ -58,7 +58,7 @@ def figure_of(title: str, question: str, chosen: Callable[[Settings], Chosen]) -
 
 def private_cell(settings: Settings, at: NamedMDP, learner: str, epsilon: float) -> Cell:
     """Return the simulation of a learner with its usual mechanism."""
-    return cell_of(settings, at, learner, "sound", LEARNERS[learner].usual_mechanism, epsilon)
+    return cell_of(settings, at, learner, "sound", LEARNERS.find(learner).usual_mechanism, epsilon)
 
 
 def table_of(laboratory: Laboratory, chosen: Chosen) -> pa.Table:
@@ -117,7 +117,7 @@ def _titles(rows: Sequence[Record]) -> list[str]:
 
 
 def _name(row: Record) -> str:
-    return LEARNERS[row["learner"]].title + ("" if row["epsilon"] else ", no privacy")
+    return LEARNERS.find(row["learner"]).title + ("" if row["epsilon"] else ", no privacy")
 
 
 def _ours(rows: list[Record]) -> tuple[list[Record], list[Record]]:
@@ -204,7 +204,7 @@ def _picture(rows: list[Record], *, gained: bool) -> Picture:
 def _curve(panel: Axes, row: Record, *, gained: bool) -> Label:
     users, values = np.array(row["users"]), np.array(row["gained" if gained else "regret"])
     shown = users >= min(100, users[-1] // 2)
-    kind, epsilon = LEARNERS[row["learner"]], row["epsilon"]
+    kind, epsilon = LEARNERS.find(row["learner"]), row["epsilon"]
     title, colour = kind.title, kind.colour
     if epsilon is None:
         title, colour = "no privacy", QUIET

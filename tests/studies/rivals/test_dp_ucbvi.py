@@ -10,12 +10,12 @@ import pytest
 from scipy.optimize import linprog
 
 from ldprl.kernels.compiling import entry
-from ldprl.learning.dp_ucbvi import DPUCBVI, ProjectedCounts
-from ldprl.learning.planners import dp_ucbvi
 from ldprl.learning.planners.calling import make_plan
 from ldprl.shape import FloatArray, Shape
+from studies.rivals import dp_ucbvi
+from studies.rivals.dp_ucbvi import DPUCBVI, ProjectedCounts
 from tests.learning.cases import NAMES, SHAPES, mechanism, noisy_sums, true_sums
-from tests.learning.optimists import counter_errors
+from tests.studies.rivals.plain import counter_errors
 
 DELTA = 0.05
 

@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from ldprl.assignment import Assignment, Plan
-from ldprl.learning.dp_ucbvi import DPUCBVI
 from ldprl.learning.ldp_obi import LDPOBI
-from ldprl.learning.private_ucb_vi import PrivateUCBVI
-from ldprl.learning.pucb import PUCB
-from ldprl.learning.tree_counters import TreeCounters
 from ldprl.mdp import optimum
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
@@ -21,10 +17,16 @@ from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
 from ldprl.simulation.schedule import Growth
 from ldprl.statistics import Statistics
+from studies.rivals.dp_ucbvi import DPUCBVI
+from studies.rivals.private_ucb_vi import PrivateUCBVI
+from studies.rivals.pucb import PUCB
+from studies.rivals.tree_counters import TreeCounters
 from tests.learning.cases import overconfident
 from tests.learning.test_optimism import problem
-from tests.learning.trees import release
 from tests.statistical.checks import TYPE_I, at_most
+from tests.studies.rivals.trees import release
+
+pytestmark = pytest.mark.slow
 
 SHAPE = Shape(2, 2, 2)
 DELTA = 0.1

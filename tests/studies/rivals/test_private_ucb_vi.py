@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from ldprl.errors import InputError
-from ldprl.learning.private_ucb_vi import PrivateUCBVI
 from ldprl.shape import Shape
 from ldprl.statistics import Statistics
+from studies.rivals.private_ucb_vi import PrivateUCBVI
 from tests.learning.cases import NAMES, SHAPES, mechanism, noisy_sums
-from tests.learning.optimists import counter_errors
+from tests.studies.rivals.plain import counter_errors
 
 DELTA = 0.05
 

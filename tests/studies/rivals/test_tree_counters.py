@@ -9,15 +9,15 @@ import pytest
 from scipy import stats
 
 from ldprl.errors import InputError
-from ldprl.learning.tree_counters import TreeCounters
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.sampling import SeededSourceForTests
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import Statistics
+from studies.rivals.tree_counters import TreeCounters
 from tests.learning.cases import true_sums
-from tests.learning.trees import errors, node_noise, nodes, release
 from tests.statistical.checks import TYPE_I, same_law, together
+from tests.studies.rivals.trees import errors, node_noise, nodes, release
 
 SHAPE = Shape(2, 2, 2)
 SEEDS = 2000

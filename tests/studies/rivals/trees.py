@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from ldprl.kernels.compiling import entry
-from ldprl.learning.planners.pucb import add_node
-from ldprl.learning.tree_counters import TreeCounters
 from ldprl.shape import FloatArray
 from ldprl.statistics import Statistics
+from studies.rivals.tree_counters import TreeCounters, add_node
 
 
 def nodes(users: int) -> list[tuple[int, int]]:

@@ -9,16 +9,16 @@ import numba
 import numpy as np
 import pytest
 
-from ldprl.catalogue import LEARNERS, build
+from ldprl.catalogue import build
 from ldprl.errors import InputError
-from ldprl.learning.planners import pucb
-from ldprl.learning.pucb import PUCB
 from ldprl.mdp import random_mdp
 from ldprl.shape import Shape
 from ldprl.simulation.engine import simulate
 from ldprl.statistics import Statistics
+from studies.rivals import pucb
+from studies.rivals.pucb import PUCB
 from tests.learning.cases import SHAPES, noisy_sums, true_sums
-from tests.learning.trees import errors, release
+from tests.studies.rivals.trees import errors, release
 
 DELTA = 0.05
 EPISODES = 10**4
@@ -87,7 +87,7 @@ def test_the_plan_depends_on_the_sums_and_the_seed_alone() -> None:
 
 def test_runs_have_their_own_noise_and_repeat_themselves() -> None:
     mdp = random_mdp(2, 2, 2, seed=1003)
-    learner, chosen = build("pucb", "none", mdp.shape, episodes=3000, epsilon=50.0)
+    learner, chosen = build("studies.rivals:PUCB", "none", mdp.shape, episodes=3000, epsilon=50.0)
     first, again = (simulate(mdp, learner, chosen, 3000, 2, 0, "growth:0.1") for _ in range(2))
     assert np.array_equal(first.curves, again.curves)
     assert first.regret[0] != first.regret[1]
@@ -96,12 +96,11 @@ def test_runs_have_their_own_noise_and_repeat_themselves() -> None:
 def test_it_says_that_the_service_is_trusted() -> None:
     assert PUCB.needs_central_trust
     assert "joint DP: the service sees true data" in PUCB.summary
-    assert [name for name, kind in LEARNERS.items() if kind.needs_central_trust] == ["pucb"]
 
 
 def test_it_needs_epsilon_and_true_sums() -> None:
     shape = Shape(2, 2, 2)
     with pytest.raises(InputError, match="epsilon = None"):
-        build("pucb", "none", shape, episodes=10)
+        build("studies.rivals:PUCB", "none", shape, episodes=10)
     with pytest.raises(InputError, match="mechanism = 'laplace'"):
-        build("pucb", "laplace", shape, episodes=10, epsilon=1.0)
+        build("studies.rivals:PUCB", "laplace", shape, episodes=10, epsilon=1.0)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
 
 from ldprl.errors import InputError, instance_of, positive, whole_number
+from ldprl.kernels.arrays import Sums
+from ldprl.kernels.compiling import kernel, spliced
+from ldprl.kernels.draws import exponential
+from ldprl.kernels.generator import reseed, uniform
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.sensitivity import l1_sensitivity
-from ldprl.shape import FloatArray, Shape
+from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import MOST_USERS, Statistics
 
 _STREAM = 0x7EE
@@ -51,8 +55,6 @@ class TreeCounters:
 
     def noise(self, rng: np.random.Generator) -> Any:
         """Return the noise of all nodes for compiled code: a function of the *seed* of ``rng``."""
-        from ldprl.learning.planners.pucb import TreeNoise
-
         rng = instance_of("rng", rng, np.random.Generator, "numpy.random.default_rng(0)")
         seed = rng.bit_generator.seed_seq
         if not isinstance(seed, SeedSequence):
@@ -76,3 +78,50 @@ class TreeCounters:
         if whole_number("users", statistics.users, 0) > self.episodes:
             raise InputError("users", statistics.users, f"at most {self.episodes}, as announced")
         return statistics.users
+
+
+class TreeNoise(NamedTuple):
+    """Laplace noise of ``scale`` for each node: a function of the node and of ``key``."""
+
+    key: Array
+    scale: float
+    stream: Array
+
+
+@spliced
+def add_tree_noise(noise: TreeNoise, users: int, length: int, released: Sums) -> None:
+    """Add the noise of the nodes whose blocks make up the first ``users`` users."""
+    start = 0
+    for level in range(56, -1, -1):
+        if (users >> level) & 1:
+            add_node(noise, level, start >> level, length, released.counters)
+            start += 1 << level
+
+
+@kernel
+def add_node(noise: TreeNoise, level: int, index: int, length: int, counters: FloatArray) -> None:
+    """Add the noise of users ``index``·2^``level`` and the 2^``level`` − 1 after them."""
+    # Level and index fit into one number: an index at level l is below 2^(57 − l) here.
+    reseed(noise.stream, noise.key, index * 64 + level)
+    for i in range(length):
+        sign = 1.0 if uniform(noise.stream) < 0.5 else -1.0
+        counters[i] += sign * noise.scale * exponential(noise.stream)
+
+
+@kernel
+def set_bits(users: int) -> int:
+    """Return how many bits are set, which is how many nodes make up the first ``users``."""
+    count = 0
+    while users > 0:
+        users &= users - 1
+        count += 1
+    return count
+
+
+@kernel
+def tree_error(errors: FloatArray, draws: int, terms: float) -> float:
+    """Return b·(2√(mnt) + t), the error of a sum of n counters of m draws each, (b, t) given."""
+    if draws == 0:
+        return 0.0
+    error: float = errors[0] * (2 * math.sqrt(draws * terms * errors[1]) + errors[1])
+    return error

@@ -1,18 +1,46 @@
-"""The planners of LDP-OBI's rivals in plain numpy, as in :mod:`tests.learning.optimists`."""
+"""The rivals' planners in plain numpy, as in :mod:`tests.learning.optimists`."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.learning.dp_ucbvi import DPUCBVI, ProjectedCounts
-from ldprl.learning.private_ucb_vi import PrivateUCBVI
-from ldprl.learning.pucb import PUCB
+from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
-from tests.learning.optimists import counter_errors, optimistic_plan
-from tests.learning.trees import errors
+from studies.rivals.dp_ucbvi import DPUCBVI, ProjectedCounts
+from studies.rivals.private_ucb_vi import PrivateUCBVI
+from studies.rivals.pucb import PUCB
+from tests.learning.optimists import optimistic_plan
+from tests.studies.rivals.trees import errors
+
+
+@dataclass(frozen=True)
+class CounterErrors:
+    """Bounds on |R̃ − R|, |Ñ^r − N^r|, |Σ_{s'} Ñ^p − N^p| and |Ñ^p − N^p|, one for each (s, a)."""
+
+    rewards: FloatArray
+    visits: FloatArray
+    departures: FloatArray
+    transitions: FloatArray
+
+
+def counter_errors(laws: ErrorLaws, statistics: Statistics, failure: float) -> CounterErrors:
+    """Evaluate the mechanism's laws so that they all hold at all times with probability 1 − δ/4.
+
+    The noise of a cell grows with the reports decoded into it; each of the k-th sums may fail with
+    3δ/(2π²k²), where k − 1 users have reported, and Σ_k 1/k² = π²/6.
+    """
+    each = 3 * failure / (2 * math.pi**2 * (statistics.users + 1.0) ** 2)
+    reports, moves = statistics.reports + 1.0, statistics.move_reports + 1.0
+    return CounterErrors(
+        rewards=laws.rewards(reports, each),
+        visits=laws.visits(reports, each),
+        departures=laws.departures(moves, each),
+        transitions=laws.transitions(moves, each),
+    )
 
 
 def private_ucb_vi(self: PrivateUCBVI, statistics: Statistics) -> tuple[Policy, FloatArray]:
