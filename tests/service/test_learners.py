@@ -25,8 +25,14 @@ def test_learners_say_whether_they_can_serve() -> None:
 def test_a_learner_is_built_from_the_deployment(name: str) -> None:
     reads = LEARNERS[name].reads
     mechanism = LEARNERS[name].usual_mechanism if reads == "effects" else "subset-selection"
+    used = "failure_probability" in LEARNERS[name].parameters()
     deployment = Deployment(
-        "test", Shape(2, 2, 2), "1", mechanism, learner=name, failure_probability="0.02"
+        "test",
+        Shape(2, 2, 2),
+        "1",
+        mechanism,
+        learner=name,
+        failure_probability="0.02" if used else "0.1",
     )
     learner = learner_of(deployment)
     assert learner.name == name
@@ -36,6 +42,16 @@ def test_a_learner_is_built_from_the_deployment(name: str) -> None:
             learner.log_threshold
             == LDPEVI(deployment.built, failure_probability=0.02).log_threshold
         )
+
+
+@pytest.mark.parametrize(
+    ("key", "given"),
+    [("failure_probability", {"failure_probability": "0.2"}), ("delta", {"delta": "0.1"})],
+)
+def test_a_key_that_nothing_uses_is_refused(key: str, given: dict[str, str]) -> None:
+    deployment = Deployment("test", Shape(2, 2, 2), "1", learner="ldp-ts", **given)
+    with pytest.raises(InputError, match=f"^{key} = "):
+        learner_of(deployment)
 
 
 @pytest.mark.parametrize(

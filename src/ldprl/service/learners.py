@@ -5,6 +5,7 @@ from __future__ import annotations
 from ldprl.catalogue import LEARNERS, check_pair, check_structure
 from ldprl.errors import InputError
 from ldprl.learning.learner import Learner
+from ldprl.mechanisms.catalogue import check_level
 from ldprl.protocol.deployment import Deployment
 
 
@@ -17,5 +18,10 @@ def learner_of(deployment: Deployment) -> Learner:
         raise InputError("learner", deployment.learner, expected)
     check_pair(deployment.learner, deployment.mechanism)
     check_structure(deployment.learner, deployment.structure)
+    check_level(deployment.mechanism, None, float(deployment.delta))
     failure = float(deployment.failure_probability)
+    used = "failure_probability" in kind.parameters()
+    if not used and deployment.failure_probability != Deployment.failure_probability:
+        expected = f"none with {deployment.learner}, which does not use it"
+        raise InputError("failure_probability", deployment.failure_probability, expected)
     return kind.build(deployment.built, failure_probability=failure, structure=deployment.structure)
