@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ def test_a_learner_is_built_from_the_deployment(name: str) -> None:
     ("key", "given"),
     [("failure_probability", {"failure_probability": "0.2"}), ("delta", {"delta": "0.1"})],
 )
-def test_a_key_that_nothing_uses_is_refused(key: str, given: dict[str, str]) -> None:
+def test_a_key_that_nothing_uses_is_refused(key: str, given: dict[str, Any]) -> None:
     deployment = Deployment("test", Shape(2, 2, 2), "1", learner="ldp-ts", **given)
     with pytest.raises(InputError, match=f"^{key} = "):
         learner_of(deployment)
