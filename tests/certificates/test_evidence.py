@@ -7,8 +7,10 @@ import pytest
 
 from ldprl.assignment import Assignment, Plan, check_plan
 from ldprl.certificates import Bits, Evidence, Scale, Terms, certificate
-from ldprl.certificates.asking import is_certifying
+from ldprl.certificates.asking import certifying, is_certifying
 from ldprl.certificates.caution import cautious_shares, most_short
+from ldprl.questions.question import Question
+from ldprl.questions.worth import Worth
 from ldprl.shape import Policy, Shape
 
 SHAPE = Shape(2, 3, 2)
@@ -80,6 +82,12 @@ def test_the_incumbent_has_half_of_the_share_until_it_is_certain_which_is_better
     assert better is not None
     assert better.low > 0
     assert asked(evidence, 120, 1) == {1: pytest.approx(0.2)}
+    # The same where it is certain that the policy is worse.
+    worse = Evidence(Terms(0.2, 0.95, SCALE, incumbent=policy(0)))
+    asked(worse, 100, 1)
+    answer(worse, 1, 2000, 600)
+    worse.incumbent += Bits(1500, 1200)
+    assert asked(worse, 120, 1) == {1: pytest.approx(0.2)}
     # A new policy is compared again, with all that the incumbent's users have said: they are asked
     # again when it has as many answers as they.
     assert asked(evidence, 200, 2) == {2: pytest.approx(0.2)}
@@ -162,7 +170,11 @@ def test_a_cautious_plan_takes_the_lower_bounds(ones: int, safer: int) -> None:
     first = evidence.asked(LEARNING, 0, lambda: policy(1))
     assert {int(one.policy[0, 0]) for one in first} == {0}
     evidence.add(LEARNING[0], 10**6, np.zeros(2, dtype=np.int64))
-    evidence.note(10**6, evidence.asked(LEARNING, 10**6, lambda: policy(1)))
+    untried = evidence.asked(LEARNING, 10**6, lambda: policy(1))
+    unknown = cautious_shares(0.1, 10**6, 0.05, 0.0, 1.0, 0.2)
+    assert sum(one.share for one in untried[:2]) == pytest.approx(unknown.exploring)
+    assert untried[2].share == pytest.approx(unknown.candidate)
+    evidence.note(10**6, untried)
     evidence.incumbent += Bits(10_000, 6000)
     evidence.bits[0] += Bits(10_000, ones)
     own, better = evidence.incumbent_certificate(), evidence.certificate(0).better
@@ -188,6 +200,14 @@ def test_answers_to_the_learners_questions_are_no_evidence() -> None:
     asked(evidence, 0, 1)
     evidence.add(LEARNING[1], 10, np.array([3, 7]))
     assert evidence.bits == [Bits(0, 0)]
+
+
+def test_a_question_without_weight_is_no_evidence() -> None:
+    """Earlier versions asked such ones of users who explored, and their plans are kept."""
+    weightless = Question(Worth(), 0, np.zeros(2))
+    assert not is_certifying(Assignment(policy(1), 1.0, (weightless,)))
+    assert not is_certifying(Assignment(policy(1)))
+    assert is_certifying(certifying(policy(1), 0.5))
 
 
 def test_what_the_operator_had_forgotten_is_no_change() -> None:

@@ -1,4 +1,4 @@
-"""The assignments of users who are asked what a policy was worth, and what they answered."""
+"""The assignments of users who are asked what a policy was worth."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from ldprl.assignment import Assignment
 from ldprl.questions.question import Question
 from ldprl.questions.worth import Worth
-from ldprl.shape import Array, Policy
+from ldprl.shape import Policy
 
 
 def certifying(policy: Policy, share: float) -> Assignment:
@@ -19,13 +19,3 @@ def is_certifying(assignment: Assignment) -> bool:
     """Whether the users of an assignment answer for the certificate of its policy."""
     first = assignment.questions[0] if assignment.questions else None
     return first is not None and isinstance(first.what, Worth) and bool(first.weights.any())
-
-
-def ones_of(assignment: Assignment, tally: Array) -> int:
-    """Return how many bits are 1; under a law of tables they are counted by (state, action)."""
-    if assignment.law is None:
-        return int(tally[1])
-    shape = assignment.law.shape
-    rows = shape.states * shape.actions
-    by_row: Array = tally[: 2 * rows].reshape(shape.states, shape.actions, 2)
-    return int(by_row[0, :, 1].sum())

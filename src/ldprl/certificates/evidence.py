@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan
-from ldprl.certificates.asking import certifying, is_certifying, ones_of
+from ldprl.certificates.asking import certifying, is_certifying
 from ldprl.certificates.caution import NOBODY, cautious_shares, most_short
 from ldprl.certificates.certificate import (
     Certificate,
@@ -111,7 +111,7 @@ class Evidence:
         """Count the users of a noted plan, and their answers if these are for a certificate."""
         self._served[self._made_from] = self._served.get(self._made_from, 0) + users
         if is_certifying(assignment):
-            self._count(assignment, Bits(users, ones_of(assignment, tally)))
+            self._count(assignment, Bits(users, int(tally[1])))
 
     def _count(self, assignment: Assignment, answers: Bits) -> None:
         """Add answers about what an assignment of the last plan was worth."""
