@@ -252,3 +252,27 @@ def test_bad_input_is_refused() -> None:
         evi_upper_bound(mechanism, 0.1).regret()
     with pytest.raises(InputError, match="mechanism"):
         evi_upper_bound(Laplace(Shape(2, 2, 2), 1.0), 0.1)
+
+
+@pytest.mark.parametrize("shape", [Shape(2, 3, 4), Shape(5, 2, 3, step_dependent=True)])
+def test_the_root_is_that_of_the_theorem(shape: Shape) -> None:
+    """A = (36.8/λω)·S·√(GAmℓ)·(√v_r + 3(H−1)S√v_p), with λ = ω = 1 and every question in turn.
+
+    ℓ = ln(36/α), with the α of the learner's own confidence set.
+    """
+    mechanism = SubsetSelection(shape, 2.0)
+    found = evi_upper_bound(mechanism, 0.1, watched=1.0, least_weight=1.0, tolerated=1.0)
+    states, models = shape.states, shape.horizon if shape.step_dependent else 1
+    log = math.log(36) + LDPEVI(mechanism, failure_probability=0.1).log_threshold
+    laws = mechanism.row_laws
+    noise = math.sqrt(row_noise(laws.rewards, 0))
+    noise += 3 * (shape.horizon - 1) * states * math.sqrt(row_noise(laws.transitions, states))
+    spread = states * math.sqrt(models * shape.actions * log)
+    questions = len(mechanism.questions())
+    assert found.root == pytest.approx(36.8 * questions * spread * noise)
+
+
+def test_users_lose_as_many_times_the_doubt_as_a_plan_may_have() -> None:
+    mechanism = SubsetSelection(Shape(2, 2, 2), 2.0)
+    once, twice = (evi_upper_bound(mechanism, 0.1, tolerated=times) for times in (1.0, 2.0))
+    assert twice.regret(10**12) == pytest.approx(2 * once.regret(10**12))
