@@ -114,3 +114,19 @@ def test_a_file_has_it_and_what_contradicts_the_mdp_is_refused() -> None:
         assert caught.value.field == field
     with pytest.raises(InputError, match="that of the MDP"):
         replace(mdp, structure=Structure(Shape(2, 3, 2)))
+
+
+def test_the_rarest_inadmissible_action_of_a_law_is_refused() -> None:
+    known = Structure.from_document({"admissible": ALL["admissible"]}, SHAPE)
+    weights = np.array([[[2**31, 2**31], [0, 2**32], [2**32, 0]]])
+    known.check_law("law", weights)
+    weights[0, 2] = 2**32 - 1, 1
+    with pytest.raises(InputError, match=r"law\[0, 2\] = 1: expected an admissible action"):
+        known.check_law("law", weights)
+
+
+def test_possible_moves_lead_from_a_state_to_its_successors() -> None:
+    known = Structure.from_document({"successors": ALL["successors"]}, SHAPE)
+    for action in range(SHAPE.actions):
+        moves = known.possible_moves()[0, :, action]
+        assert [np.flatnonzero(row).tolist() for row in moves] == ALL["successors"]
