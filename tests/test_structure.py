@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from ldprl.errors import InputError
-from ldprl.mdp import TabularMDP, random_mdp
-from ldprl.mdp.evaluation import optimum, policy_values, random_value
 from ldprl.shape import FloatArray, Shape
 from ldprl.structure import Structure
+from ldprl.worlds import TabularMDP, random_mdp
+from ldprl.worlds.evaluation import optimum, policy_values, random_value
 
 SHAPE = Shape(3, 2, 2)
 ALL: dict[str, Any] = {
@@ -130,3 +130,9 @@ def test_possible_moves_lead_from_a_state_to_its_successors() -> None:
     for action in range(SHAPE.actions):
         moves = known.possible_moves()[0, :, action]
         assert [np.flatnonzero(row).tolist() for row in moves] == ALL["successors"]
+
+
+def test_only_some_parts_are_kept() -> None:
+    known = Structure.from_document(ALL, SHAPE)
+    assert known.only(("groups", "rewards")).parts == ["rewards", "groups"]
+    assert known.only(()).parts == []

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ldprl.mdp import random_mdp, regret
-from ldprl.simulation.regret import RegretRecorder, checkpoints
+from ldprl.simulation.regret import RegretRecorder, checkpoints, late_loss
+from ldprl.worlds import random_mdp, regret
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -46,3 +46,10 @@ def test_inside_a_batch_regret_grows_by_the_loss_of_each_user() -> None:
     assert recorder.curve.tolist() == [0.5, 1.5, 1.75, 2.5, 4.75]
     assert recorder.users == 10
     assert recorder.total == 4.75
+
+
+def test_late_loss_is_the_mean_loss_of_the_second_half() -> None:
+    points = np.array([1, 2, 4, 8])
+    # The k-th user loses k: users 5 to 8 lose 6.5 on average, 3 and 4 lose 3.5.
+    losses = late_loss(points, np.array([1.0, 3.0, 10.0, 36.0]))
+    np.testing.assert_allclose(losses, [1.0, 2.0, 3.5, 6.5])
