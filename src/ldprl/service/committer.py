@@ -71,10 +71,18 @@ class Committer:
             full = self.waiting and self.waiting + len(reports) > self._capacity
             if full or self._closing:
                 raise DelayedError("overloaded", f"{self.waiting} reports wait to be committed")
+            first = not self._queue
             self._queue.append(_Waiting(reports, verdicts))
             self.waiting += len(reports)
-            self._changed.notify()
+        if first:
+            # Once the event loop is through with what arrived together: that is one commit, and
+            # two threads that want the interpreter at the same time take it from each other.
+            verdicts.get_loop().call_soon(self._wake)
         return verdicts
+
+    def _wake(self) -> None:
+        with self._changed:
+            self._changed.notify()
 
     def note(self, cause: str, count: int = 1) -> None:
         """Have refused reports counted with the next commit."""

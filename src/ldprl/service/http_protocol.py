@@ -14,6 +14,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ldprl.service.limits import Limits, address_key
+from ldprl.service.one_write import OneWrite
 
 HEADER_SECONDS = 10.0
 """How long a request's headers may take, from its first byte or from the connection's start."""
@@ -96,7 +97,6 @@ class BoundedProtocol(HttpToolsProtocol):
         """Parse what arrived. Nothing here is logged: anybody can send anything."""
         if self.transport.is_closing():
             return
-        self._unset_keepalive_if_required()
         self._overhead += len(data)
         try:
             self.parser.feed_data(data)
@@ -149,7 +149,13 @@ class BoundedProtocol(HttpToolsProtocol):
         """Set the deadline for the next complete request."""
         waiting = REQUEST_SECONDS if self.pipeline else IDLE_SECONDS
         self._deadline = self._request_deadline = self.loop.time() + waiting
-        super().on_response_complete()
+        # As uvicorn does, but for the timer that it sets: the sweep has the deadline.
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
 
     def pause_writing(self) -> None:
         """Set the deadline by which the client must read, and count what it has not read."""
@@ -217,4 +223,4 @@ class _AfterReading:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._flow.write_paused:
             await self._flow.drain()
-        await self._app(scope, receive, send)
+        await self._app(scope, receive, OneWrite(send).send)
