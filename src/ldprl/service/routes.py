@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ldprl.protocol.messages import REPORT_ID
+from ldprl.service.causes import DelayedError
 from ldprl.service.documents import Documents
 from ldprl.service.gauges import gauges
 from ldprl.service.history import History
@@ -27,6 +28,10 @@ _LARGEST = 2**53
 """Larger numbers in a path stand for no version."""
 _DASHBOARD_SECONDS = 2.0
 """How old the dashboard's numbers may be; the page asks as often."""
+_BUSY = 0.05
+"""The share of one processor that such numbers may take, however large the problem."""
+_PATIENCE_SECONDS = 5.0
+"""How long a request waits for new numbers before it gets those before."""
 _LEARNING_SECONDS = 60.0
 """How old the learning figures in /metrics may be: they cost as much as the dashboard."""
 _CELLS_AT_ONCE = 500
@@ -59,10 +64,10 @@ class Routes:
         history = History(service)
         self._status = Shared(lambda: _written(status(service)), seconds=0.0)
         self._certificate = Shared(
-            lambda: _written(certificate(service)), seconds=_DASHBOARD_SECONDS
+            lambda: _written(certificate(service)), _DASHBOARD_SECONDS, _BUSY
         )
         self._dashboard = Shared(
-            lambda: _written(dashboard(service, history)), seconds=_DASHBOARD_SECONDS
+            lambda: _written(dashboard(service, history)), _DASHBOARD_SECONDS, _BUSY
         )
 
     def routes(self) -> list[Route]:
@@ -127,12 +132,12 @@ class Routes:
         return json_response((await self._status.get()).body)
 
     async def dashboard(self, request: Request) -> Response:
-        """Return the numbers of the dashboard, a moment old at most."""
-        return json_response((await self._dashboard.get()).body)
+        """Return the numbers of the dashboard, a moment old unless they take long to compute."""
+        return json_response((await _numbers(self._dashboard)).body)
 
     async def certificate(self, request: Request) -> Response:
-        """Return what users' answers certify, a moment old at most."""
-        known = await self._certificate.get()
+        """Return what users' answers certify, a moment old unless that takes long to compute."""
+        known = await _numbers(self._certificate)
         if known.content is None:
             return problem(404, "not-found", "this deployment has no [certificate]")
         return json_response(known.body)
@@ -153,6 +158,14 @@ class Routes:
     async def openapi(self, request: Request) -> Response:
         """Return this document: what there is to call."""
         return json_response(self._openapi, cache="public, max-age=3600")
+
+
+async def _numbers(shared: Shared) -> _Written:
+    """Return the latest numbers, or have the client come back for the first."""
+    known: _Written | None = await shared.get_within(_PATIENCE_SECONDS)
+    if known is None:
+        raise DelayedError("overloaded", "the first numbers are being computed", retry_after=10)
+    return known
 
 
 def _written(content: Any) -> _Written:
