@@ -24,15 +24,15 @@ from ldprl.catalogue import LEARNERS
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
 from ldprl.learning.ucb_vi import UCBVI
-from ldprl.mdp import TabularMDP, random_mdp
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.simulation.compiled import Engine
 from ldprl.simulation.reference import run_protocol
 from ldprl.simulation.regret import checkpoints
-from ldprl.simulation.schedule import Growth, Schedule, each
+from ldprl.simulation.replan import Growth, Replan, each
 from ldprl.simulation.seeds import seeds_of
+from ldprl.worlds import TabularMDP, random_mdp
 
 TURNS = 15
 MANY = 10**8
@@ -63,7 +63,7 @@ def engine(
     learner: Learner,
     mechanism: Mechanism,
     episodes: int,
-    schedule: Schedule = each,
+    schedule: Replan = each,
 ) -> Callable[[], float]:
     """Return a function that simulates one run and returns the nanoseconds an episode took."""
     seeds = seeds_of(0, 0, learner, mechanism, common=False)
@@ -77,7 +77,7 @@ def engine(
     return once
 
 
-def obi(mdp: TabularMDP, episodes: int, schedule: Schedule = each) -> Callable[[], float]:
+def obi(mdp: TabularMDP, episodes: int, schedule: Replan = each) -> Callable[[], float]:
     """Return the same for LDP-OBI with the paper's Laplace noise at ε = 2."""
     mechanism = Laplace(mdp.shape, 2.0, constants="paper")
     return engine(mdp, LDPOBI(mechanism), mechanism, episodes, schedule)

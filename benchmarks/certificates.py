@@ -15,14 +15,14 @@ import numpy as np
 from ldprl.catalogue import build
 from ldprl.certificates import Scale, Terms
 from ldprl.learning.learner import Learner
-from ldprl.mdp.evaluation import optimum, policy_values
-from ldprl.mdp.specification import mdp_from
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.questions.worth import Worth
 from ldprl.shape import FloatArray, Policy
 from ldprl.simulation.certified import CertifiedRun, certified_run
 from ldprl.simulation.engine import simulate
+from ldprl.worlds.evaluation import optimum, policy_values
+from ldprl.worlds.specification import mdp_from
+from ldprl.worlds.tabular import TabularMDP
 
 USERS = 10**6
 PROBLEMS = (

@@ -22,12 +22,12 @@ from ldprl.catalogue import build
 from ldprl.certificates.change import split_evidence
 from ldprl.learning.changes import model_change
 from ldprl.learning.learner import Learner, next_plan
-from ldprl.mdp import TabularMDP, random_mdp
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.simulation.interpreted import serve
 from ldprl.simulation.regret import RegretRecorder
-from ldprl.simulation.schedule import Growth
+from ldprl.simulation.replan import Growth
 from ldprl.statistics import Recent, Statistics
+from ldprl.worlds import TabularMDP, random_mdp
 
 RUNS = 200
 ALARM = 0.01

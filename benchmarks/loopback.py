@@ -24,11 +24,11 @@ import numpy as np
 import psycopg
 import uvloop
 
-from ldprl.mechanisms.alphabet import Subsets
+from ldprl.mechanisms.codec import Subsets
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.database import path_of
 from ldprl.service.database.protocol import StoredPlan
-from ldprl.service.plans import Edition, edition
+from ldprl.service.plans import PublishedPlan, edition
 
 _NEWEST = "SELECT {} FROM plans ORDER BY version DESC LIMIT 1".format(
     ", ".join(field.name for field in fields(StoredPlan))
@@ -44,7 +44,7 @@ def reports(url: str, database: str) -> Iterator[str]:
     with contextlib.closing(reader):
         (secret,) = reader.execute("SELECT secret FROM meta").fetchone()
         newest = reader.execute(_NEWEST).fetchone()
-    plan: Edition = edition(StoredPlan(*newest), deployment)
+    plan: PublishedPlan = edition(StoredPlan(*newest), deployment)
     while True:
         name = secrets.token_hex(16)
         index, table = plan.drawn(name, secret)

@@ -17,7 +17,7 @@ from ldprl import (
     TabularMDP,
     simulate,
 )
-from ldprl.mdp import optimum
+from ldprl.worlds import optimum
 
 USERS = 10_000_000
 EPSILON = 2.0

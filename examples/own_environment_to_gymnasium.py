@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium.utils.env_checker import check_env
 
 from ldprl import LDPEVI, SubsetSelection, TabularMDP, simulate
-from ldprl.mdp import policy_values
+from ldprl.worlds import policy_values
 
 ACTIONS = ("short", "long")
 

@@ -21,12 +21,12 @@ from ldprl import (
 )
 from ldprl.assignment import check_plan, shares_of
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.policies.tables import TableDistribution
 from ldprl.questions.partition import Partition
 from ldprl.questions.question import Question
 from ldprl.questions.reward import Reward
 from ldprl.questions.transition import Transition
 from ldprl.simulation.reference import run_protocol
-from ldprl.tables import TableLaw
 
 SHAPE = Shape(3, 2, 2)
 TABLE = np.array([[0, 1, 0], [1, 1, 1]])
@@ -37,9 +37,9 @@ def asking(question: Question) -> tuple[Assignment, ...]:
     return (Assignment(TABLE, 1.0, (question,)),)
 
 
-def law(where: Partition | None = None) -> TableLaw:
+def law(where: Partition | None = None) -> TableDistribution:
     cells = 3 if where is None else where.count
-    return TableLaw.of(SHAPE, np.full((1, cells, 2), 0.5), "0" * 32, 8, where)
+    return TableDistribution.of(SHAPE, np.full((1, cells, 2), 0.5), "0" * 32, 8, where)
 
 
 ASKED = "plan[0].questions[0]"
@@ -60,7 +60,7 @@ BAD: dict[str, tuple[Any, str]] = {
     "an action too far": ((Assignment(TABLE + 1),), "plan[0].policy[0, 1]"),
     "an action below 0": ((Assignment(TABLE - 1),), "plan[0].policy[0, 0]"),
     "a law of another shape": (
-        (Assignment(TableLaw.of(Shape(1, 1, 1), np.ones((1, 1, 1)), "0" * 32)),),
+        (Assignment(TableDistribution.of(Shape(1, 1, 1), np.ones((1, 1, 1)), "0" * 32)),),
         "plan[0].tables",
     ),
     "a step that leads nowhere": (asking(Question(Transition(), 1, EVEN)), ASKED + ".step"),
@@ -148,7 +148,7 @@ def test_an_assignment_with_a_law_has_no_single_table() -> None:
 
 @pytest.mark.parametrize("count", [3, 2**53 - 1])
 def test_users_spread_over_the_tables(count: int) -> None:
-    it = TableLaw.of(SHAPE, np.full((1, 3, 2), 0.5), "0" * 32, count)
+    it = TableDistribution.of(SHAPE, np.full((1, 3, 2), 0.5), "0" * 32, count)
     spread = list(Assignment(it).spread(1000, np.random.default_rng(0)))
     assert sum(users for _, users in spread) == 1000
     assert len(spread) == (3 if count == 3 else 1000)

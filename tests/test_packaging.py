@@ -70,10 +70,10 @@ def found(name):
 metadata.version = found
 from ldprl.cli import main
 from ldprl.figures.gallery import GALLERY
-from ldprl.figures.laboratory import Laboratory
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.settings import Settings
 out = Path({str(tmp_path / "out")!r})
-laboratory = Laboratory(Settings(episodes=50, runs=1), out / "data")
+laboratory = CellRunner(Settings(episodes=50, runs=1), out / "data")
 for name in GALLERY.chapters():
     for cell in GALLERY.named(name).cells(laboratory.settings)[:1]:
         laboratory._store.save(cell, cell.compute())

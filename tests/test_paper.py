@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ldprl import LDPOBI, Assignment, Laplace, Learner, Shape, Statistics, mdp, paper
+from ldprl import LDPOBI, Assignment, Laplace, Learner, Shape, Statistics, paper
 from ldprl.assignment import Plan
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import FloatArray
 from ldprl.simulation.reference import live, run_protocol
+from ldprl.worlds import TabularMDP, optimum, random_mdp, regret
 from tests.learning.cases import PAPERS, mechanism
 
 SIZES = [(2, 2, 2), (3, 2, 4), (1, 3, 2), (3, 1, 2), (4, 3, 5)]
@@ -43,11 +44,11 @@ class AnyMechanism(paper.Randomizer):
         return c1, c2, c3, c4
 
 
-def worlds(seed: int) -> tuple[paper.MDP, mdp.TabularMDP]:
+def problem(seed: int) -> tuple[paper.MDP, TabularMDP]:
     """Return a problem with rewards between 0 and 1, twice."""
     rng = np.random.default_rng(seed)
     p, r, rho = rng.dirichlet(np.ones(3), (3, 2)), rng.random((3, 2)), rng.dirichlet(np.ones(3))
-    return paper.MDP(p, r, rho, 4), mdp.TabularMDP(p, r, 4, rho, "bernoulli")
+    return paper.MDP(p, r, rho, 4), TabularMDP(p, r, 4, rho, "bernoulli")
 
 
 def sums_of(size: tuple[int, int, int], seed: int) -> tuple[FloatArray, Statistics]:
@@ -90,17 +91,17 @@ def test_the_walk_shows_it_as_it_is() -> None:
 
 def test_values_and_episodes() -> None:
     for seed in range(20):
-        mine, theirs = worlds(seed)
+        mine, theirs = problem(seed)
         policy = np.random.default_rng(seed).integers(2, size=(4, 3))
-        assert mine.value() == pytest.approx(theirs.initial @ mdp.optimum(theirs).values[0])
-        assert mine.value() - mine.value(policy) == pytest.approx(mdp.regret(theirs, policy))
+        assert mine.value() == pytest.approx(theirs.initial @ optimum(theirs).values[0])
+        assert mine.value() - mine.value(policy) == pytest.approx(regret(theirs, policy))
         lived = mine.episode(policy, np.random.default_rng(seed))
         other = live(theirs, policy, np.random.default_rng(seed))
         assert lived == list(zip(other.states, other.actions, other.rewards, strict=True))
 
 
 def test_the_random_mdp() -> None:
-    mine, theirs = paper.random_mdp(3, 2, 4, seed=7), mdp.random_mdp(3, 2, 4, seed=7)
+    mine, theirs = paper.random_mdp(3, 2, 4, seed=7), random_mdp(3, 2, 4, seed=7)
     np.testing.assert_array_equal(mine.p, theirs.transitions)
     np.testing.assert_array_equal(mine.r, theirs.rewards)
     np.testing.assert_array_equal(mine.rho, theirs.initial)
@@ -117,7 +118,7 @@ def test_laplace_reports_and_their_errors(size: tuple[int, int, int]) -> None:
     lived = list(zip(states, actions, rng.random(size[2]).tolist(), strict=True))
     trajectory = Trajectory(*(list(part) for part in zip(*lived, strict=True)))
     for seed in range(5):
-        source = SeededSourceForTests(np.random.default_rng(seed))
+        source = InsecureSource(np.random.default_rng(seed))
         report = theirs.privatize(trajectory, Assignment(policy), source)
         np.testing.assert_array_equal(mine.privatize(lived, np.random.default_rng(seed)), report)
     for k in (1, 2, 1000, 10**8):
@@ -207,7 +208,7 @@ class FromThePage(Learner):
 
 def test_the_loop_is_the_reference_loop() -> None:
     """Every report and every policy, from the same random numbers, at an ε that learns at once."""
-    mine, theirs = worlds(5)
+    mine, theirs = problem(5)
     randomizer = paper.Laplace(3, 2, 4, 2.0**20)
     chosen = Laplace(theirs.shape, 2.0**20, constants="paper")
     agent, rng = paper.LDPOBI(randomizer), np.random.default_rng(11)
@@ -219,11 +220,11 @@ def test_the_loop_is_the_reference_loop() -> None:
     played = list(paper.locally_private_rl(mine, randomizer, choosy, 300, rng))
     turns = list(run_protocol(theirs, FromThePage(agent), chosen, 300, seed=11))
     lost = 0.0
-    for (policy, report, regret), turn in zip(played, turns, strict=True):
+    for (policy, report, total), turn in zip(played, turns, strict=True):
         np.testing.assert_array_equal(policy, turn.assignment.policy)
         np.testing.assert_array_equal(report, turn.report)
-        lost += mdp.regret(theirs, turn.assignment.policy)
-        assert regret == pytest.approx(lost)
+        lost += regret(theirs, turn.assignment.policy)
+        assert total == pytest.approx(lost)
     assert len({policy.tobytes() for policy, _, _ in played}) > 3, "it has learnt something"
 
 
@@ -235,7 +236,7 @@ def test_growth_plans_when_there_are_enough_more_users() -> None:
         return np.zeros((4, 3), dtype=np.int64)
 
     run = paper.locally_private_rl(
-        worlds(0)[0], paper.Laplace(3, 2, 4, 1.0), watched, 100, np.random.default_rng(0), 0.5
+        problem(0)[0], paper.Laplace(3, 2, 4, 1.0), watched, 100, np.random.default_rng(0), 0.5
     )
     assert len(list(run)) == 100
     assert asked == [1, 2, 3, 4, 6, 9, 13, 19, 28, 42, 63, 94]

@@ -18,8 +18,8 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from ldprl import TabularMDP, simulate
 from ldprl.catalogue import LEARNERS, build, recommended
-from ldprl.mdp import mdp_from, optimum
 from ldprl.simulation.learnt import learnt
+from ldprl.worlds import mdp_from, optimum
 
 USERS, RUNS, EPSILON = 10**6, 5, 2.0
 WORLDS = {

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ldprl import TabularMDP
-from ldprl.mdp.evaluation import occupancy, optimum, policy_values
+from ldprl.worlds.evaluation import occupancy, optimum, policy_values
 
 Floats = npt.NDArray[np.float64]
 Actions = npt.NDArray[np.int64]

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from ldprl.learning.psrl import PSRL as PSRL
     from ldprl.learning.ucb_vi import UCBVI as UCBVI
     from ldprl.learning.ucb_vi import UCBVIBernstein as UCBVIBernstein
-    from ldprl.mdp import TabularMDP as TabularMDP
-    from ldprl.mdp import grid_world as grid_world
-    from ldprl.mdp import hard_tree as hard_tree
-    from ldprl.mdp import random_mdp as random_mdp
-    from ldprl.mdp import riverswim as riverswim
     from ldprl.mechanisms.bounded_noise import BoundedNoise as BoundedNoise
     from ldprl.mechanisms.counting import CountingMechanism as CountingMechanism
     from ldprl.mechanisms.gaussian import Gaussian as Gaussian
@@ -41,6 +36,11 @@ if TYPE_CHECKING:
     from ldprl.simulation.engine import simulate as simulate
     from ldprl.simulation.reference import run_protocol as run_protocol
     from ldprl.statistics import Statistics as Statistics
+    from ldprl.worlds import TabularMDP as TabularMDP
+    from ldprl.worlds import grid_world as grid_world
+    from ldprl.worlds import hard_tree as hard_tree
+    from ldprl.worlds import random_mdp as random_mdp
+    from ldprl.worlds import riverswim as riverswim
 
 __version__ = "0.2.0"
 
@@ -51,8 +51,8 @@ _HOMES = {
     "Budget": "ldprl.accounting.composition",
     "CountingMechanism": "ldprl.mechanisms.counting",
     "Gaussian": "ldprl.mechanisms.gaussian",
-    "grid_world": "ldprl.mdp",
-    "hard_tree": "ldprl.mdp",
+    "grid_world": "ldprl.worlds",
+    "hard_tree": "ldprl.worlds",
     "InputError": "ldprl.errors",
     "Laplace": "ldprl.mechanisms.laplace",
     "LDPEVI": "ldprl.learning.ldp_evi",
@@ -66,9 +66,9 @@ _HOMES = {
     "privacy_statement": "ldprl.accounting.statement",
     "PrivacyWarning": "ldprl.mechanisms.mechanism",
     "PSRL": "ldprl.learning.psrl",
-    "random_mdp": "ldprl.mdp",
+    "random_mdp": "ldprl.worlds",
     "RandomizedResponse": "ldprl.mechanisms.randomized_response",
-    "riverswim": "ldprl.mdp",
+    "riverswim": "ldprl.worlds",
     "run_protocol": "ldprl.simulation.reference",
     "Shape": "ldprl.shape",
     "Shuffle": "ldprl.mechanisms.shuffle",
@@ -77,7 +77,7 @@ _HOMES = {
     "Simulation": "ldprl.simulation.engine",
     "Statistics": "ldprl.statistics",
     "SubsetSelection": "ldprl.mechanisms.subset_selection",
-    "TabularMDP": "ldprl.mdp",
+    "TabularMDP": "ldprl.worlds",
     "Trajectory": "ldprl.mechanisms.trajectory",
     "UCBVI": "ldprl.learning.ucb_vi",
     "UCBVIBernstein": "ldprl.learning.ucb_vi",

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldprl.errors import InputError, instance_of, real
+from ldprl.policies.tables import TableDistribution
 from ldprl.questions.question import Question
 from ldprl.shape import FloatArray, Policy, Shape, check_policy
 from ldprl.structure import Structure
-from ldprl.tables import TableLaw
 
 _MOST_AT_ONCE = 2**20
 """Up to this many tables, users are spread over all of them at once."""
@@ -32,7 +32,7 @@ class Assignment:
         What to report about, for mechanisms that ask: each about a different step.
     """
 
-    tables: Policy | TableLaw
+    tables: Policy | TableDistribution
     share: float = 1.0
     questions: tuple[Question, ...] = ()
 
@@ -46,14 +46,14 @@ class Assignment:
             raise InputError("questions", f"about steps {steps}", "questions about distinct steps")
 
     @property
-    def law(self) -> TableLaw | None:
+    def law(self) -> TableDistribution | None:
         """The law of the tables, if each user's table is drawn."""
-        return self.tables if isinstance(self.tables, TableLaw) else None
+        return self.tables if isinstance(self.tables, TableDistribution) else None
 
     @property
     def policy(self) -> Policy:
         """The one table of all users."""
-        if isinstance(self.tables, TableLaw):
+        if isinstance(self.tables, TableDistribution):
             raise InputError("assignment.policy", "a law of tables", "one table: see drawn()")
         return self.tables
 
@@ -80,7 +80,7 @@ class Assignment:
 
     def chances(self, shape: Shape) -> FloatArray:
         """Return how likely a user is to get each action, of shape (H, S, A)."""
-        if isinstance(self.tables, TableLaw):
+        if isinstance(self.tables, TableDistribution):
             return self.tables.chances()
         result = np.zeros((shape.horizon, shape.states, shape.actions))
         steps, states = np.ogrid[: shape.horizon, : shape.states]
@@ -105,7 +105,7 @@ def check_plan(plan: object, shape: Shape) -> Plan:
             raise InputError(field, type(one).__name__, "an Assignment")
         if real(f"{field}.share", one.share, "a number from 0 to 1") < 0:
             raise InputError(f"{field}.share", one.share, "a number from 0 to 1")
-        if isinstance(one.tables, TableLaw):
+        if isinstance(one.tables, TableDistribution):
             if one.tables.shape != shape:
                 raise InputError(f"{field}.tables", one.tables.shape, f"a law for {shape}")
         else:
@@ -160,7 +160,7 @@ def _acts_alike(question: Question, one: Assignment, shape: Shape) -> bool:
     if len(states) == shape.states:
         return True
     same = where.first[where.cell]
-    if isinstance(one.tables, TableLaw):
+    if isinstance(one.tables, TableDistribution):
         together = one.tables.cells.cell
         return bool(np.all(together == together[same]))
     actions = one.tables[question.step]

@@ -47,7 +47,7 @@ class Pair(NamedTuple):
 
         Users with a table each cannot be drawn as sums.
         """
-        return LEARNERS.find(self.learner).reads == "effects"
+        return LEARNERS.find(self.learner).statistics_kind == "effects"
 
 
 def recommended(shape: Shape) -> str:
@@ -57,11 +57,14 @@ def recommended(shape: Shape) -> str:
 
 def check_pair(learner: str, mechanism: str) -> None:
     """Refuse a learner that reads other sums than the mechanism fills."""
-    reads, fills = LEARNERS.find(learner).reads, MECHANISMS.find(mechanism).fills
+    reads, fills = (
+        LEARNERS.find(learner).statistics_kind,
+        MECHANISMS.find(mechanism).statistics_kind,
+    )
     if reads != fills:
-        usable = ", ".join(name for name, one in MECHANISMS.items() if one.fills == reads)
+        usable = ", ".join(name for name, one in MECHANISMS.items() if one.statistics_kind == reads)
         readers = ", ".join(
-            name for name, one in LEARNERS.items() if one.private and one.reads == fills
+            name for name, one in LEARNERS.items() if one.private and one.statistics_kind == fills
         )
         expected = f"one of {usable} with {learner} ({mechanism} goes with {readers})"
         raise InputError("mechanism", mechanism, expected)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.mdp.evaluation import occupancy, optimum
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import THRESHOLDS
+from ldprl.worlds.evaluation import occupancy, optimum
+from ldprl.worlds.tabular import TabularMDP
 
 _NONE = 1e-9
 """Losses below this, per unit of horizon, are rounding."""

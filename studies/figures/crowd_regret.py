@@ -16,17 +16,17 @@ from ldprl.bisection import bisect
 from ldprl.bounds import changed_bits, shuffle_regret_rate, shuffle_user_guarantee
 from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.sentences import number, power
 from ldprl.figures.settings import Settings
-from ldprl.mdp import random_mdp
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.shape import Shape
 from ldprl.simulation.regret import standard_error
+from ldprl.worlds import random_mdp
 
 EPSILONS = (0.5, 1.0, 2.0)
 DELTA = 1e-8
@@ -98,7 +98,7 @@ def _world(size: tuple[int, int, int], draw: int) -> NamedMDP:
     return NamedMDP(name, random_mdp(states, actions, horizon, draw))
 
 
-def make_table(laboratory: Laboratory) -> pa.Table:
+def make_table(laboratory: CellRunner) -> pa.Table:
     """Return a row for each size, pair, ε and way: regret over draws, and the paper's bound."""
     rows = []
     episodes = laboratory.settings.episodes

@@ -8,12 +8,12 @@ import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
 from ldprl.experiments.cells import Cell
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.cells import NamedMDP, first_draws
 from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import EPSILON_COLOURS, INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.gallery import mechanisms, regret
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.sentences import at_epsilons, number, power
 from ldprl.figures.settings import EPSILONS, Settings
 
@@ -32,7 +32,7 @@ def cells_in(settings: Settings, draw: NamedMDP) -> list[Cell]:
     return list({cell.identity: cell for cell in both}.values())
 
 
-def make_table(laboratory: Laboratory) -> pa.Table:
+def make_table(laboratory: CellRunner) -> pa.Table:
     """Return the regret after the last episode, a row for every curve in every MDP."""
     rows = [
         {

@@ -14,16 +14,16 @@ from matplotlib.figure import Figure as Picture
 from ldprl.bounds import Instance, instance_lower_bound
 from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.sentences import number, power
 from ldprl.figures.settings import FAILURE_PROBABILITY, Settings
-from ldprl.mdp import TabularMDP, random_mdp, riverswim
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.simulation.regret import standard_error
+from ldprl.worlds import TabularMDP, random_mdp, riverswim
 from studies.bounds.oracle import oracle_of
 from studies.figures.beyond.ablation import VARIANTS, Variant
 
@@ -79,7 +79,7 @@ def cells_in(settings: Settings, world: NamedMDP) -> Iterator[tuple[float, Cell]
             yield epsilon, Variant(**cell.parameters, mdp=cell.mdp) if variant else cell
 
 
-def make_table(laboratory: Laboratory) -> pa.Table:
+def make_table(laboratory: CellRunner) -> pa.Table:
     """Return a row for each cell: regret, the bound, and the factors between them."""
     rows = []
     episodes = laboratory.settings.episodes

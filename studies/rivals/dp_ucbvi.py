@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
+from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, sizes_of
 from ldprl.kernels.compiling import kernel, spliced
 from ldprl.learning.learner import by_cell
 from ldprl.learning.planners.errors import DEPARTURES, REWARDS, TRANSITIONS, VISITS, error_of
@@ -133,7 +133,7 @@ class DPUCBVIPlanner(NamedTuple):
         log_k = math.log(sums.users[0] + 1.0)
         project_counts(self.sizes, self.laws, log_k, self.found, sums)
 
-    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
+    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
         """Write the optimistic policy."""
         log_k = math.log(sums.users[0] + 1.0)
         iota = self.log_constant + log_k

@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from ldprl.errors import probability
-from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
+from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, sizes_of
 from ldprl.learning.learner import OptimisticLearner, check_mechanism
 from ldprl.learning.planners.errors import (
     DEPARTURES,
@@ -103,7 +103,7 @@ class PrivateUCBVIPlanner(NamedTuple):
     laws: FloatArray
     log_constant: float
 
-    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
+    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
         """Write the optimistic policy."""
         rows, laws, sizes = self.rows, self.laws, self.sizes
         log_k = math.log(sums.users[0] + 1.0)

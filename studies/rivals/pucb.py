@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ldprl.errors import probability
-from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of, sums_of
+from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, sizes_of, sums_of
 from ldprl.kernels.compiling import kernel, method
 from ldprl.learning.learner import OptimisticLearner
 from ldprl.learning.planners.optimism import (
@@ -112,7 +112,7 @@ class PUCBPlanner(NamedTuple):
     log_term: float
     errors: FloatArray
 
-    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
+    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
         """Write the optimistic policy."""
         sizes, rows = self.sizes, self.rows
         draws = set_bits(sums.users[0])
@@ -140,7 +140,7 @@ class ReleasingPlanner(NamedTuple):
     noise: TreeNoise
     released: Sums
 
-    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
+    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
         """Write the optimistic policy, a function of the sums and of the noise's key."""
         released, users = self.released, sums.users[0]
         released.users[0] = users

@@ -17,8 +17,8 @@ from ldprl.advice.record import as_dict
 from ldprl.advice.words import against_incumbent, changes, method, recommendation
 from ldprl.catalogue import Pair
 from ldprl.errors import InputError
-from ldprl.mdp import TabularMDP, optimum, random_mdp
 from ldprl.shape import Shape
+from ldprl.worlds import TabularMDP, optimum, random_mdp
 
 SMALL = Shape(2, 2, 2)
 USUAL = Pair("ldp-ts", "subset-selection")

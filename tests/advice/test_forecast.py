@@ -13,13 +13,13 @@ from ldprl.advice.pairs import OPEN, PAIRS, compared, pair_of, preferred
 from ldprl.advice.scenarios import given_scenario
 from ldprl.catalogue import LEARNERS, Pair
 from ldprl.errors import InputError
-from ldprl.mdp import TabularMDP, random_mdp
-from ldprl.mdp.evaluation import policy_values
 from ldprl.mechanisms.bounded_noise import BoundedNoise
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.shape import Shape
 from ldprl.simulation.regret import standard_error
+from ldprl.worlds import TabularMDP, random_mdp
+from ldprl.worlds.evaluation import policy_values
 
 MDP = random_mdp(2, 2, 2, seed=3)
 WORLD = given_scenario(MDP)

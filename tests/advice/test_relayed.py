@@ -9,8 +9,8 @@ from ldprl.advice.adviser import Advice, advise
 from ldprl.advice.relayed import with_relay
 from ldprl.catalogue import Pair
 from ldprl.errors import InputError
-from ldprl.mdp import random_mdp
 from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.worlds import random_mdp
 
 MDP = random_mdp(4, 3, 3, 1)
 USERS, CROWD, DELTA = 20_000, 1000, 1e-6

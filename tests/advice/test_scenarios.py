@@ -9,9 +9,9 @@ import pytest
 
 from ldprl.advice.scenarios import chain, given_scenario, plausible_scenarios
 from ldprl.errors import InputError
-from ldprl.mdp import TabularMDP, random_mdp
-from ldprl.mdp.evaluation import policy_values, random_value
 from ldprl.shape import Shape
+from ldprl.worlds import TabularMDP, random_mdp
+from ldprl.worlds.evaluation import policy_values, random_value
 
 
 def test_random_value_is_the_mean_over_all_policies() -> None:
@@ -43,7 +43,7 @@ def test_the_same_seed_gives_the_same_worlds_and_another_does_not() -> None:
 
 
 def test_in_the_chain_swimming_is_best_near_the_end_and_floating_far_from_it() -> None:
-    from ldprl.mdp.evaluation import optimum
+    from ldprl.worlds.evaluation import optimum
 
     best = optimum(chain(Shape(10, 3, 5))).policy
     assert best[0, -1] == 2

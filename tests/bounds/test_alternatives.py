@@ -10,9 +10,9 @@ import pytest
 
 from ldprl.bounds.alternatives import Alternative, Instance
 from ldprl.bounds.pair import pair_of
-from ldprl.mdp.evaluation import occupancy, optimum, regret
-from ldprl.mdp.families import random_mdp
-from ldprl.mdp.tabular import TabularMDP
+from ldprl.worlds.evaluation import occupancy, optimum, regret
+from ldprl.worlds.families import random_mdp
+from ldprl.worlds.tabular import TabularMDP
 
 from .test_information import kl, some_channel
 from .worlds import bandit, policies, small_world, trajectories, visits

@@ -13,9 +13,9 @@ from ldprl.bounds.alternatives import Instance
 from ldprl.bounds.information import binary_kl, visit_information
 from ldprl.bounds.instance import instance_lower_bound
 from ldprl.errors import InputError
-from ldprl.mdp.evaluation import occupancy, regret
-from ldprl.mdp.families import random_mdp, riverswim
-from ldprl.mdp.tabular import TabularMDP
+from ldprl.worlds.evaluation import occupancy, regret
+from ldprl.worlds.families import random_mdp, riverswim
+from ldprl.worlds.tabular import TabularMDP
 
 from .closed_forms import bit_information
 from .worlds import bandit, contexts, policies, small_world

@@ -10,7 +10,7 @@ from ldprl.bounds import (
     regret_lower_bound_ldp,
 )
 from ldprl.errors import InputError
-from ldprl.mdp import hard_tree
+from ldprl.worlds import hard_tree
 
 
 def proved(states: int, actions: int, horizon: int, episodes: int, epsilon: float) -> float:

@@ -15,11 +15,11 @@ from ldprl.bounds.pair import WorldPair, best_pair, pair_of
 from ldprl.catalogue import LEARNERS, build
 from ldprl.errors import InputError
 from ldprl.learning.learner import Learner
-from ldprl.mdp.evaluation import occupancy, optimum, regret
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.simulation.engine import simulate
 from ldprl.statistics import Statistics
+from ldprl.worlds.evaluation import occupancy, optimum, regret
+from ldprl.worlds.tabular import TabularMDP
 
 from .worlds import bandit, contexts, policies, small_world, trajectories, visits
 

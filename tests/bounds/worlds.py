@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ldprl.bounds.alternatives import Row
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, Policy
+from ldprl.worlds.tabular import TabularMDP
 
 
 def bandit(*means: float) -> TabularMDP:

@@ -18,17 +18,17 @@ import numpy as np
 from ldprl import Shape, Trajectory
 from ldprl.assignment import Assignment
 from ldprl.mechanisms.sampling import discrete_laplace, round_to_grid
+from ldprl.policies.tables import MOST_TABLES, TableDistribution
 from ldprl.protocol.certificate import Certified
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.messages import Issued
-from ldprl.questions.matter import Matter
+from ldprl.questions.observable import Observable
 from ldprl.questions.partition import Partition
 from ldprl.questions.question import Question
 from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import Policy
 from ldprl.structure import Structure
-from ldprl.tables import MOST_TABLES, TableLaw
 from tests.browser.ledger_vectors import ledger_vectors
 from tests.browser.replayed import ReplayedSourceForTests
 
@@ -197,7 +197,7 @@ def _tables() -> Iterator[dict[str, Any]]:
         cells = shape.states if where is None else where.count
         chances = rng.dirichlet(np.ones(shape.actions), (steps, cells))
         chances[0, 0] = np.eye(shape.actions)[-1]
-        law = TableLaw.of(shape, chances, rng.bytes(16).hex(), MOST_TABLES, where)
+        law = TableDistribution.of(shape, chances, rng.bytes(16).hex(), MOST_TABLES, where)
         for number in (0, 1, 2**32 + 7, MOST_TABLES - 1):
             yield {
                 "shape": {name: getattr(shape, name) for name in ("states", "actions", "horizon")},
@@ -213,11 +213,11 @@ def _refusals() -> Iterator[dict[str, Any]]:
     question = Question(Return(0, 2 * UNIT), 0, np.ones(shape.states))
     good, late = np.array([[0, 1, 2], [2, 1, 1]]), np.array([[0, 1, 2], [2, 1, 0]])
     chances = np.array([[0.5, 0.0, 0.5], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5]])
-    drawn = TableLaw.of(shape, np.stack([chances, chances[[0, 0, 2]]]), "0" * 32)
+    drawn = TableDistribution.of(shape, np.stack([chances, chances[[0, 0, 2]]]), "0" * 32)
     one_row = {"policy": [[0, 1, 0]], "table": 3}
-    cases: list[tuple[Policy | TableLaw, dict[str, Any], tuple[str, int, str] | None]] = [
+    cases: list[tuple[Policy | TableDistribution, dict[str, Any], tuple[str, int, str] | None]] = [
         (good, {}, None),
-        (TableLaw.of(shape, chances[None], "0" * 32), {"table": 5}, None),
+        (TableDistribution.of(shape, chances[None], "0" * 32), {"table": 5}, None),
         (late, {}, ("policy[1, 2]", 0, "an admissible action of state 2: 1, 2")),
         (good, one_row, ("policy[0, 2]", 0, "an admissible action of state 2: 1, 2")),
         (drawn, {"table": 5}, ("law.weights[1, 1]", 0, "an admissible action of state 1: 1")),
@@ -267,7 +267,7 @@ def _assignments(deployment: Deployment) -> Iterator[Assignment]:
             yield Assignment(policy, 1.0, (question,))
     for index in range(len(asked)):
         # The next questions on the list, except those about a step that is asked about already.
-        chosen: dict[int, Matter] = {}
+        chosen: dict[int, Observable] = {}
         for what, step in asked[index:] + asked[:index]:
             chosen.setdefault(step, what)
         few = list(chosen.items())[: deployment.built.answers]

@@ -10,8 +10,8 @@ from typing import Any
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
 from ldprl.client.client import served_digest
-from ldprl.mdp.tabular import TabularMDP
-from ldprl.people import People
+from ldprl.simulated_clients import SimulatedClients
+from ldprl.worlds.tabular import TabularMDP
 from tests.service.server import Server
 
 DEMO = files("ldprl") / "service" / "demo" / "deployment.toml"
@@ -77,7 +77,7 @@ class Served:
 
     def visited_by(self, users: int) -> None:
         """Let simulated people take part."""
-        People(self.url, served_digest(self.url), WORLD, users, 4, 1).run()
+        SimulatedClients(self.url, served_digest(self.url), WORLD, users, 4, 1).run()
 
 
 class Watched:

@@ -16,14 +16,14 @@ import pytest
 from ldprl.accounting.shuffling import central_delta
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError, decimal_text
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
+from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.plan import draw
 from ldprl.protocol.sealing import new_private_key, opener
 from ldprl.protocol.shuffle import Shuffled
 from ldprl.service.database.protocol import StoredPlan
 from ldprl.service.plans import edition, plan_text
-from ldprl.tables import TableLaw
 from tests.browser.conftest import CLIENT
 from tests.protocol.deployments import APPROXIMATE, EVERY
 from tests.protocol.test_deployment import EDGES
@@ -43,14 +43,14 @@ console.log(JSON.stringify(await Promise.all(JSON.parse(text).map(refused))));
 _DRAW = """
 import { readDeployment } from "./ldprl.js";
 import { drawAssignment } from "./src/plan.js";
-import { SeededSourceForTests } from "./testing/seeded-source.js";
+import { InsecureSource } from "./testing/seeded-source.js";
 let text = "";
 for await (const part of process.stdin) text += part;
 const said = [];
 for (const { document, plans } of JSON.parse(text)) {
   const deployment = await readDeployment(document);
   for (const plan of plans) {
-    const source = new SeededSourceForTests(1);
+    const source = new InsecureSource(1);
     const drawn = drawAssignment(plan, deployment, source);
     said.push(await drawn.then(() => null, (error) => error.field ?? String(error)));
   }
@@ -151,7 +151,7 @@ def plan_of(found: Deployment, *, law: bool = False) -> dict[str, Any]:
     tables: Any = np.zeros((shape.horizon, shape.states), dtype=np.int64)
     if law:
         even = np.full((1, shape.states, shape.actions), 1 / shape.actions)
-        tables = TableLaw.of(shape, even, "0" * 32)
+        tables = TableDistribution.of(shape, even, "0" * 32)
     half = Assignment(tables, 0.5)
     asked = found.built.ask((half, half))
     whole: dict[str, Any] = json.loads(
@@ -234,7 +234,7 @@ BROKEN_LAWS: dict[str, Change] = {
 def outcome(plan: object, found: Deployment) -> bool:
     """Say whether Python's client takes a plan."""
     try:
-        draw(plan, found, SeededSourceForTests(1))
+        draw(plan, found, InsecureSource(1))
     except InputError:
         return True
     return False

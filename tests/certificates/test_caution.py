@@ -10,13 +10,13 @@ from ldprl.catalogue import build
 from ldprl.certificates import Interval, Scale, Terms
 from ldprl.certificates.asking import is_certifying
 from ldprl.certificates.caution import NOBODY, cautious_shares, most_short
-from ldprl.mdp.evaluation import optimum
-from ldprl.mdp.families import random_mdp
 from ldprl.questions.worth import Worth
 from ldprl.service.certificate import evidence_of
 from ldprl.service.database.protocol import Sum
 from ldprl.simulation.certified import certified_run
-from ldprl.simulation.schedule import Growth
+from ldprl.simulation.replan import Growth
+from ldprl.worlds.evaluation import optimum
+from ldprl.worlds.families import random_mdp
 
 MANY = 10**6
 

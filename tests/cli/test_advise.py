@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ldprl.advice.pairs import PAIRS
-from ldprl.mdp import optimum, random_mdp
-from ldprl.mdp.evaluation import random_value
+from ldprl.worlds import optimum, random_mdp
+from ldprl.worlds.evaluation import random_value
 
 from .conftest import Run
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ldprl.mdp.specification import mdp_from
+from ldprl.worlds.specification import mdp_from
 
 from .conftest import Outcome, Run
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from ldprl.bounds import crowd_bounds, regret_lower_bound_ldp, regret_upper_bound
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.shape import Shape
+from ldprl.worlds.tabular import TabularMDP
 
 from .conftest import Run
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from ldprl.catalogue import LEARNERS, build, parameters_of
-from ldprl.mdp import random_mdp
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.simulation.engine import Simulation, simulate
-from ldprl.simulation.needed import rounded
+from ldprl.simulation.sample_size import rounded
+from ldprl.worlds import random_mdp
 
 from .conftest import Run
 
@@ -107,7 +107,9 @@ def test_every_pair_is_taken_or_refused(
     level = " ".join(f"--{name} {value}" for name, value in LEVEL.items() if name in used)
     outcome = run(f"{SMALL} --learner {learner} --mechanism {mechanism} {level} --json")
     kind = LEARNERS[learner]
-    if kind.reads != MECHANISMS[mechanism].fills and (kind.private or mechanism == "none"):
+    if kind.statistics_kind != MECHANISMS[mechanism].statistics_kind and (
+        kind.private or mechanism == "none"
+    ):
         assert (outcome.code, outcome.out) == (2, "")
         assert outcome.err.startswith(f"error: mechanism = '{mechanism}': expected one of")
     elif (learner, mechanism) == ("ldp-psrl", "subset-selection"):

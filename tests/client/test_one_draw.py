@@ -23,7 +23,7 @@ from ldprl.client import AsyncClient, Client, UnavailableError
 from ldprl.client import ledger as ledger_module
 from ldprl.client.entries import Entry
 from ldprl.mechanisms.laplace import Laplace
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.protocol import sealing
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.plan import draw
@@ -77,7 +77,7 @@ def longest_of(stub: Stub) -> int:
     for size in range(plan["report_bytes"], 0, -1):
         plan["report_bytes"] = size
         try:
-            draw(plan, stub.deployment, SeededSourceForTests(0))
+            draw(plan, stub.deployment, InsecureSource(0))
         except InputError:
             return size + 1
     raise AssertionError("every size is taken")
@@ -117,7 +117,7 @@ def failing_append(file: Any, entry: Entry, now: Any) -> None:
 
 FAILURES = {
     "privatize": ("ldprl.mechanisms.laplace.Laplace.privatize_counts", fail),
-    "alphabet": ("ldprl.mechanisms.alphabet.Counters.write", fail),
+    "alphabet": ("ldprl.mechanisms.codec.Counters.write", fail),
     "encoding": ("ldprl.client.received.report_bytes_of", fail),
     "sealing": ("ldprl.client.received.seal", failing_seal),
     "wrapping": ("ldprl.client.received.sealed_document", fail),

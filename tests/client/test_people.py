@@ -20,9 +20,9 @@ import ldprl
 from ldprl import random_mdp
 from ldprl.cli import main
 from ldprl.client import UnavailableError
-from ldprl.mdp.evaluation import regret
-from ldprl.mdp.tabular import TabularMDP
-from ldprl.people import Life, People
+from ldprl.simulated_clients import EpisodeSampler, SimulatedClients
+from ldprl.worlds.evaluation import regret
+from ldprl.worlds.tabular import TabularMDP
 from tests.statistical.checks import TYPE_I, fit, together
 
 from .conftest import DEPLOYMENT, SHAPE
@@ -31,8 +31,8 @@ from .fake import FakeService, refusal
 WORLD = random_mdp(SHAPE.states, SHAPE.actions, SHAPE.horizon, 7)
 
 
-def people_of(service: FakeService, users: int, **options: Any) -> People:
-    return People(service.url, DEPLOYMENT.digest, WORLD, users, **options)
+def people_of(service: FakeService, users: int, **options: Any) -> SimulatedClients:
+    return SimulatedClients(service.url, DEPLOYMENT.digest, WORLD, users, **options)
 
 
 def test_everybody_has_an_id_of_their_own(service: FakeService) -> None:
@@ -80,7 +80,7 @@ def test_lives_follow_the_world(each_step: bool) -> None:
     rewards = rng.random(shape)
     moves = rng.dirichlet(np.ones(2), shape)
     mdp = TabularMDP(moves, rewards, 3, np.array([0.3, 0.7]), "bernoulli")
-    life = Life(mdp, np.random.default_rng(4))
+    life = EpisodeSampler(mdp, np.random.default_rng(4))
     lived = []
     for _ in range(4000):
         state = life.start()
@@ -107,7 +107,7 @@ def test_lives_follow_the_world(each_step: bool) -> None:
 
 def test_another_world_is_refused(service: FakeService) -> None:
     with pytest.raises(ldprl.InputError, match="mdp = "):
-        People(service.url, DEPLOYMENT.digest, random_mdp(2, 2, 3, 0), 5)
+        SimulatedClients(service.url, DEPLOYMENT.digest, random_mdp(2, 2, 3, 0), 5)
 
 
 def test_a_service_that_goes_away_sends_everybody_home(

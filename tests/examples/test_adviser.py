@@ -20,8 +20,8 @@ import pytest
 
 import ldprl
 from ldprl import TabularMDP
-from ldprl.mdp.evaluation import optimum
 from ldprl.protocol.deployment import Deployment
+from ldprl.worlds.evaluation import optimum
 
 CASE = Path(__file__).parents[2] / "examples" / "adviser"
 SOURCE = Path(ldprl.__file__).parents[1]

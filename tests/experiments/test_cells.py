@@ -13,7 +13,7 @@ import ldprl
 from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell, StoppedError, cells_of
 from ldprl.experiments.schema import parse
-from ldprl.mdp import random_mdp, riverswim
+from ldprl.worlds import random_mdp, riverswim
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "experiments"
 GRID = """

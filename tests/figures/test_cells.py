@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ldprl.figures.cells import LEAST_GAP, best_value, draws, first_draw, gap
-from ldprl.mdp import policy_values, random_mdp
+from ldprl.worlds import policy_values, random_mdp
 
 
 @pytest.mark.parametrize("seed", range(6))

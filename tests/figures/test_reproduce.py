@@ -12,9 +12,9 @@ import pytest
 
 from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.drawing import _RULES
 from ldprl.figures.gallery import GALLERY
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.reproduce import reproduce
 from ldprl.figures.settings import Settings
 from tests.cli.conftest import Run, run
@@ -30,7 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with every figure, made in this process so that no other has to start."""
     out = tmp_path_factory.mktemp("paper") / "all"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Laboratory, "simulate", _simulate_here)
+        patch.setattr(CellRunner, "simulate", _simulate_here)
         patch.setitem(_RULES, "savefig.dpi", 30)
         patch.setattr("ldprl.figures.gallery.histogram.REPETITIONS", 20)
         patch.setattr("ldprl.figures.gallery.two_trajectories.DRAWS", 200)
@@ -87,7 +87,7 @@ def test_what_is_on_disk_is_not_simulated_again(
         asked.append(len(cells))
         _simulate_here(self, cells, workers, done)
 
-    monkeypatch.setattr(Laboratory, "simulate", count)
+    monkeypatch.setattr(CellRunner, "simulate", count)
     before = pq.read_table(made / "data" / "psrl.parquet")
     reproduce(["psrl"], SMALL, made, workers=1)
     lost = sorted((made / "data" / "cells").iterdir())
@@ -194,7 +194,7 @@ def test_ctrl_c_says_how_to_go_on(
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Laboratory, "simulate", interrupted)
+    monkeypatch.setattr(CellRunner, "simulate", interrupted)
     found = run("reproduce psrl --episodes 100 --runs 1 --out", str(tmp_path / "x"))
     assert found.code == 130
     assert "the same command continues" in found.err

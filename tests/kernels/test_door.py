@@ -22,16 +22,16 @@ from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
 from ldprl.learning.planners.confidence import boundary
 from ldprl.learning.planning import expected_shares, plan
-from ldprl.mdp import TabularMDP, policy_values, random_mdp
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.subset_selection import SubsetSelection
+from ldprl.policies.tables import TableDistribution
 from ldprl.shape import Array, Shape
-from ldprl.simulation.own_tables import live
+from ldprl.simulation.random_policies import live
 from ldprl.simulation.regret import RegretRecorder
 from ldprl.statistics import Statistics
 from ldprl.structure import Structure
-from ldprl.tables import TableLaw
+from ldprl.worlds import TabularMDP, policy_values, random_mdp
 from studies.rivals import PUCB
 
 SHAPES = [Shape(3, 2, 4), Shape(2, 3, 3, step_dependent=True)]
@@ -99,11 +99,11 @@ def cases(shape: Shape) -> Iterator[Callable[[], object]]:
     for length in (0, 1, 35, 37):
         yield lambda length=length: boundary(1.0, 1.0, 0.0, 3.0, np.ones(length))  # type: ignore[misc]
     even = np.full((1, shape.states, shape.actions), 1 / shape.actions)
-    law, whole = TableLaw.of(shape, even, "0" * 32), (0.0, float(shape.horizon))
+    law, whole = TableDistribution.of(shape, even, "0" * 32), (0.0, float(shape.horizon))
     live(mdp, law, whole, 0.1, 10, rng)
     for other in OTHERS:
         even = np.full((1, other.states, other.actions), 1 / other.actions)
-        theirs = TableLaw.of(other, even, "0" * 32)
+        theirs = TableDistribution.of(other, even, "0" * 32)
         yield lambda theirs=theirs: live(mdp, theirs, whole, 0.1, 10, rng)  # type: ignore[misc]
     for bounds in ((1.0, 1.0), (-1.0, 2.0), (0.0, np.nan), (0.0, 1e9)):
         yield lambda bounds=bounds: live(mdp, law, bounds, 0.1, 10, rng)  # type: ignore[misc]

@@ -25,7 +25,7 @@ SHAPES = [
     Shape(2, 3, 1, step_dependent=True),
     Shape(1, 1, 1, step_dependent=True),
 ]
-NAMES = [name for name, kind in MECHANISMS.items() if kind.fills == "model"]
+NAMES = [name for name, kind in MECHANISMS.items() if kind.statistics_kind == "model"]
 """Those whose sums a learner of models reads."""
 PAPERS = [name for name, kind in MECHANISMS.items() if issubclass(kind, CountingMechanism)]
 """Those that the paper has: with its constants, and with squares."""

@@ -14,7 +14,7 @@ from ldprl.learning.ldp_evi import LDPEVI, Plausible
 from ldprl.learning.ldp_ts import Belief
 from ldprl.learning.planning import expected_shares
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.questions.matter import Matter
+from ldprl.questions.observable import Observable
 from ldprl.questions.question import Question
 from ldprl.shape import FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics
@@ -196,7 +196,7 @@ class Candidate:
     """
 
     policy: Policy
-    what: Matter
+    what: Observable
     step: int
     shares: FloatArray
     worth: float
@@ -301,7 +301,7 @@ def _worth(
     gain: FloatArray,
     policy: Policy,
     shares: FloatArray,
-    what: Matter,
+    what: Observable,
     step: int,
 ) -> float:
     shape = statistics.shape
@@ -314,7 +314,7 @@ def _worth(
     return worth
 
 
-def best_weights(mechanism: Mechanism, what: Matter, shares: FloatArray) -> FloatArray:
+def best_weights(mechanism: Mechanism, what: Observable, shares: FloatArray) -> FloatArray:
     """Return o(v + u)/(v + o·u): least variance where noise v and outcomes u = 1/4 add up."""
     laws = mechanism.row_laws
     noise = (laws.rewards if what.tells_reward else laws.transitions).outside[0]

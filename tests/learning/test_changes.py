@@ -8,11 +8,11 @@ import pytest
 from ldprl.learning.changes import model_change
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_ts import LDPTS
-from ldprl.mdp import TabularMDP, random_mdp
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.simulation.engine import simulate
 from ldprl.statistics import Statistics
+from ldprl.worlds import TabularMDP, random_mdp
 
 WORLD = random_mdp(3, 2, 3, 5)
 MECHANISM = SubsetSelection(WORLD.shape, 2.0)

@@ -6,11 +6,11 @@ import numpy as np
 
 from ldprl.learning.contradictions import contradictions
 from ldprl.learning.ldp_ts import LDPTS
-from ldprl.mdp import riverswim
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.simulation.engine import simulate
 from ldprl.structure import Structure
+from ldprl.worlds import riverswim
 
 WORLD = riverswim(3, 6)
 RIGHT = {

@@ -9,9 +9,9 @@ import pytest
 
 from ldprl import Shape, SubsetSelection, random_mdp
 from ldprl.learning.planners.confidence import boundary, mixture_rates
-from ldprl.mdp.evaluation import optimum
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, Policy
+from ldprl.worlds.evaluation import optimum
+from ldprl.worlds.tabular import TabularMDP
 from tests.learning.boxes import extended_plan
 
 

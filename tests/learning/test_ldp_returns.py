@@ -5,14 +5,14 @@ import pytest
 
 from ldprl.catalogue import build
 from ldprl.errors import InputError
-from ldprl.mdp import random_mdp
-from ldprl.mdp.evaluation import optimum, policy_values
-from ldprl.mdp.families import riverswim
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import Shape
 from ldprl.simulation.engine import simulate
 from ldprl.simulation.learnt import learnt
 from ldprl.statistics import Statistics
+from ldprl.worlds import random_mdp
+from ldprl.worlds.evaluation import optimum, policy_values
+from ldprl.worlds.families import riverswim
+from ldprl.worlds.tabular import TabularMDP
 
 
 def test_a_plan_is_a_function_of_the_sums() -> None:

@@ -5,12 +5,12 @@ import pytest
 
 from ldprl.catalogue import build
 from ldprl.errors import InputError
-from ldprl.mdp import random_mdp
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import Shape
 from ldprl.simulation.engine import simulate
 from ldprl.simulation.learnt import learnt
 from ldprl.structure import Structure
+from ldprl.worlds import random_mdp
+from ldprl.worlds.tabular import TabularMDP
 
 STATES, HORIZON = 8, 12
 

@@ -8,13 +8,13 @@ import pytest
 from ldprl.assignment import Assignment, Plan
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
-from ldprl.mdp import TabularMDP, optimum
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, Policy
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
-from ldprl.simulation.schedule import Growth
+from ldprl.simulation.replan import Growth
 from ldprl.statistics import Statistics
+from ldprl.worlds import TabularMDP, optimum
 from tests.learning.cases import NAMES, mechanism, overconfident
 from tests.statistical.checks import TYPE_I, at_most
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ldprl.learning.planning import plan
-from ldprl.mdp import TabularMDP, optimum, policy_values, random_mdp
 from ldprl.shape import FloatArray, Shape
+from ldprl.worlds import TabularMDP, optimum, policy_values, random_mdp
 from tests.learning.cases import SHAPES
 
 

@@ -11,32 +11,32 @@ from scipy import integrate, stats
 
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError
-from ldprl.kernels.arrays import Draft, draft_for
+from ldprl.kernels.arrays import PlanBuffer, plan_buffer_for
 from ldprl.kernels.compiling import entry
 from ldprl.learning.ldp_psrl import LDPPSRL
 from ldprl.learning.planners.calling import stream_of
 from ldprl.learning.planners.posterior import Sampler, draw_plan, sampler_for
 from ldprl.learning.posterior import Posterior
 from ldprl.learning.psrl import PSRL
-from ldprl.mdp import optimum, policy_values, random_mdp
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.shuffle import Shuffle
 from ldprl.shape import Array, FloatArray, Policy, Shape
-from ldprl.simulation.world import draw_totals
+from ldprl.simulation.world import draw_true_counts
 from ldprl.statistics import Statistics
+from ldprl.worlds import optimum, policy_values, random_mdp
 from tests.learning.cases import PAPERS, SHAPES, mechanism, noisy_sums
 from tests.statistical.checks import TYPE_I
 
 
 @entry
-def draw(sampler: Sampler, stream: Array, draft: Draft) -> None:
+def draw(sampler: Sampler, stream: Array, draft: PlanBuffer) -> None:
     draw_plan(sampler, stream, draft)
 
 
 def draw_policy(posterior: Posterior, problem: Shape, rng: np.random.Generator) -> Policy:
     """Draw a model and return its optimal policy (posterior sampling)."""
-    sampler, draft = sampler_for(problem), draft_for(problem, 1)
+    sampler, draft = sampler_for(problem), plan_buffer_for(problem, 1)
     for room, part in zip(sampler.posterior, posterior, strict=True):
         room[...] = np.reshape(part, room.shape)
     draw(sampler, stream_of(rng), draft)
@@ -222,7 +222,7 @@ def test_psrl_concentrates_on_the_true_model() -> None:
     sums = chosen.no_statistics()
     for action in (0, 1):
         policy = np.full((3, 3), action)
-        totals = draw_totals(mdp, policy, 10**6, None, rng)
+        totals = draw_true_counts(mdp, policy, 10**6, None, rng)
         tally = chosen.sample_tally(totals, Assignment(policy), rng)
         sums += chosen.decode(tally, 10**6, Assignment(policy))
     found = PSRL().posterior(sums)

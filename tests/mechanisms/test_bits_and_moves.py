@@ -8,7 +8,7 @@ import pytest
 
 from ldprl.assignment import Assignment
 from ldprl.mechanisms.bits_and_moves import BitsAndMoves
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.questions.question import Question
 from ldprl.questions.returns import UNIT, Return
@@ -67,7 +67,7 @@ def test_moves_are_decoded_without_bias() -> None:
     """A z-test at 6 standard deviations, type-I error 3·10⁻⁸; the mutant is another move."""
     mechanism, users = BitsAndMoves(SHAPE, 2.0), 4000
     asked = asked_about(Transition(), 1)
-    reports = np.array(mechanism.privatize_many(LIFE, asked, users, SeededSourceForTests(3)))
+    reports = np.array(mechanism.privatize_many(LIFE, asked, users, InsecureSource(3)))
     found = mechanism.decode(reports.sum(axis=0), users, asked)
     error = 6 * math.sqrt(users * mechanism.move_variance)
     counts = found.transitions[0, :, 0]
@@ -82,7 +82,7 @@ def test_moves_are_decoded_without_bias() -> None:
 
 def test_likelihoods_of_moves_are_those_of_the_reports() -> None:
     mechanism, asked = BitsAndMoves(SHAPE, 2.0), asked_about(Transition(), 1)
-    reports = np.array(mechanism.privatize_many(LIFE, asked, 50, SeededSourceForTests(3)))
+    reports = np.array(mechanism.privatize_many(LIFE, asked, 50, InsecureSource(3)))
     found = mechanism.log_likelihood(reports, LIFE, asked)
     other = Trajectory([0, 1, 3], [0, 0, 0], [1.0, 0.0, 1.0])
     against = mechanism.log_likelihood(reports, other, asked)

@@ -7,14 +7,14 @@ import pytest
 
 from ldprl import Assignment, Laplace, RandomizedResponse, Shape, SubsetSelection
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
+from ldprl.policies.tables import TableDistribution
 from ldprl.questions.joint import Joint
 from ldprl.questions.partition import Partition
 from ldprl.questions.question import Question
 from ldprl.shape import IntArray
 from ldprl.simulation.reference import live
 from ldprl.statistics import Statistics
-from ldprl.tables import TableLaw
 from tests.questions.worlds import SHAPE, world
 
 STEPWISE = Shape(3, 2, 3, step_dependent=True)
@@ -22,10 +22,10 @@ ASKING = ("transition_reports", "arrivals", "asked")
 GROUPS = Partition(np.array([1, 0, 1]))
 
 
-def law(shape: Shape, steps: int, where: Partition | None = None) -> TableLaw:
+def law(shape: Shape, steps: int, where: Partition | None = None) -> TableDistribution:
     cells = shape.states if where is None else where.count
     chances = np.random.default_rng(1).dirichlet(np.ones(shape.actions), (steps, cells))
-    return TableLaw.of(shape, chances, "5" * 32, 1000, where)
+    return TableDistribution.of(shape, chances, "5" * 32, 1000, where)
 
 
 def reports_of(
@@ -33,7 +33,7 @@ def reports_of(
 ) -> tuple[list[list[int]], list[int]]:
     """Return the values that users send, and their tables."""
     rng = np.random.default_rng(2)
-    source = SeededSourceForTests(3)
+    source = InsecureSource(3)
     numbers = rng.integers(1000, size=users).tolist()
     values = []
     for number in numbers:

@@ -18,7 +18,7 @@ from ldprl import (
     Shuffle,
     Trajectory,
 )
-from ldprl.mechanisms.sampling import SeededSourceForTests, SystemSource
+from ldprl.mechanisms.sampling import InsecureSource, SystemSource
 from tests.mechanisms.mechanisms import PRIVATE
 from tests.mechanisms.users import built
 
@@ -77,13 +77,13 @@ def test_the_papers_continuous_noise_is_for_simulation_only(name: str) -> None:
     mechanism = PRIVATE[name](SHAPE, constants="paper")
     with pytest.raises(InputError, match="for simulation only"):
         mechanism.privatize(LIVED, ASSIGNMENT, SystemSource())
-    assert mechanism.privatize(LIVED, ASSIGNMENT, SeededSourceForTests(0)).dtype.kind == "f"
+    assert mechanism.privatize(LIVED, ASSIGNMENT, InsecureSource(0)).dtype.kind == "f"
 
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_an_empty_trajectory_is_reported_like_any_other(name: str) -> None:
     mechanism = PRIVATE[name](SHAPE)
-    source = SeededSourceForTests(0)
+    source = InsecureSource(0)
     empty, full = (mechanism.privatize(x, ASSIGNMENT, source) for x in (Trajectory.empty(), LIVED))
     assert empty.shape == full.shape
     assert empty.dtype == full.dtype
@@ -94,7 +94,7 @@ def test_an_empty_trajectory_is_reported_like_any_other(name: str) -> None:
 def test_the_smallest_problems_work(name: str, shape: Shape) -> None:
     mechanism = PRIVATE[name](shape)
     lived = Trajectory([0] * shape.horizon, [0] * shape.horizon, [0.5] * shape.horizon)
-    report = mechanism.privatize(lived, ASSIGNMENT, SeededSourceForTests(0))
+    report = mechanism.privatize(lived, ASSIGNMENT, InsecureSource(0))
     assignment = Assignment([[0] * shape.states] * shape.horizon)  # type: ignore[arg-type]
     assert mechanism.decode(report, 1, assignment).users == 1
 

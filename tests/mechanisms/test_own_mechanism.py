@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from ldprl import LDPOBI, CountingMechanism, NoPrivacy, Shape, random_mdp, run_protocol, simulate
-from ldprl.mdp import TabularMDP
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
 from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.shape import Array
+from ldprl.worlds import TabularMDP
 
 
 class CoinNoise(CountingMechanism):

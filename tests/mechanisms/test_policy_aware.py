@@ -7,7 +7,7 @@ import pytest
 
 from ldprl import Assignment, Shape, Trajectory
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from tests.mechanisms.mechanisms import PRIVATE
 from tests.statistical.checks import TYPE_I, mean_is
 
@@ -23,7 +23,7 @@ def test_only_cells_in_the_policys_support_are_decoded(name: str, step_dependent
     shape = Shape(2, 2, 2, step_dependent)
     mechanism = PRIVATE[name](shape, squares=True)
     assert mechanism.policy_aware
-    report = mechanism.privatize(LIVED, Assignment(POLICY), SeededSourceForTests(0))
+    report = mechanism.privatize(LIVED, Assignment(POLICY), InsecureSource(0))
     found = mechanism.decode(report, 1, Assignment(POLICY))
     if step_dependent:
         played = np.array([[[0, 1], [1, 0]], [[0, 1], [0, 1]]], dtype=bool)
@@ -43,7 +43,7 @@ def test_decoding_is_on_in_sound_mode_and_off_in_papers(name: str) -> None:
     assert PRIVATE[name](shape).policy_aware
     paper = PRIVATE[name](shape, constants="paper")
     assert not paper.policy_aware
-    report = paper.privatize(LIVED, Assignment(POLICY), SeededSourceForTests(0))
+    report = paper.privatize(LIVED, Assignment(POLICY), InsecureSource(0))
     assert np.all(paper.decode(report, 1, Assignment(POLICY)).reports == 1)
 
 
@@ -52,7 +52,7 @@ def test_decoding_is_unbiased_inside_the_support(name: str) -> None:
     """z-tests, Bonferroni over the cells, at type-I error 1e-6; off by 0.4σ is rejected."""
     shape = Shape(2, 2, 2)
     mechanism = PRIVATE[name](shape)
-    source, rng, assignment = SeededSourceForTests(1), np.random.default_rng(2), Assignment(POLICY)
+    source, rng, assignment = InsecureSource(1), np.random.default_rng(2), Assignment(POLICY)
     rows = []
     for _ in range(USERS):
         tally = mechanism.sample_counts(LIVED.counts(mechanism.layout, source), 1, rng)

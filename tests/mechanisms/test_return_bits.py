@@ -9,13 +9,13 @@ from ldprl.assignment import Assignment
 from ldprl.errors import InputError
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.return_bits import ReturnBits
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
+from ldprl.policies.tables import TableDistribution
 from ldprl.questions.question import Question
 from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import Shape
 from ldprl.statistics import THRESHOLDS
-from ldprl.tables import TableLaw
 
 SHAPE = Shape(4, 3, 2)
 ASKED = Assignment(
@@ -34,7 +34,7 @@ def test_a_report_is_one_bit_and_exactly_epsilon_private(epsilon: float) -> None
     assert mechanism.guarantee.delta == 0
     alphabet = mechanism.alphabet(ASKED)
     life = Trajectory([0, 1], [0, 0], [1.0, 1.0])
-    report = mechanism.privatize(life, ASKED, SeededSourceForTests(0))
+    report = mechanism.privatize(life, ASKED, InsecureSource(0))
     assert alphabet.write(report) in ([0], [1])
 
 
@@ -50,7 +50,7 @@ def test_likelihoods_are_those_of_the_reports() -> None:
     count = 4000
     chances = {}
     for life in (*lives.values(), astray):
-        drawn = mechanism.privatize_many(life, ASKED, count, SeededSourceForTests(1))
+        drawn = mechanism.privatize_many(life, ASKED, count, InsecureSource(1))
         ones = float(np.array(drawn)[:, 1].sum())
         likelihood = mechanism.log_likelihood(np.array([[0, 1]]), life, ASKED)
         assert likelihood is not None
@@ -110,7 +110,7 @@ def test_answers_that_do_not_depend_on_the_action_show_no_effect() -> None:
     """Also where the service took them to be rarer, or more frequent, than they are."""
     shape = Shape(2, 3, 2)
     mechanism = ReturnBits(shape, 1.0)
-    law = TableLaw.of(shape, np.array([[[0.5, 0.25, 0.25]] * 2]), "0" * 32)
+    law = TableDistribution.of(shape, np.array([[[0.5, 0.25, 0.25]] * 2]), "0" * 32)
     for expected in (UNIT // 4, UNIT // 2, 3 * UNIT // 4):
         what = Return(0, 2 * UNIT, expected)
         assignment = Assignment(law, questions=(Question(what, 0, np.ones(2)),))

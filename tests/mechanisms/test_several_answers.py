@@ -12,7 +12,7 @@ import pytest
 from ldprl import Assignment, InputError, Shape, SubsetSelection, Trajectory
 from ldprl.accounting.audit import audit
 from ldprl.mechanisms.mechanism import Guarantee
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
 from ldprl.questions.joint import Joint
 from ldprl.questions.question import Question
@@ -36,7 +36,7 @@ def asked(mechanism: SubsetSelection, seed: int = 0) -> list[Assignment]:
 
 def items(lived: Trajectory, assignment: Assignment, shape: Shape) -> tuple[int, ...]:
     """Return what the user holds for each question; rewards are 0 or 1."""
-    source = SeededSourceForTests(0)
+    source = InsecureSource(0)
     return tuple(
         question.item(shape, assignment.policy, lived, source) for question in assignment.questions
     )
@@ -133,12 +133,10 @@ def test_every_user_answers_every_question(shape: Shape, layout: LayoutName, ans
         sizes = [oracle.items for _, oracle, _ in mechanism.parts(assignment)]
         starts = np.cumsum([0, *sizes[:-1]])
         for lived in [*lives, Trajectory.empty()]:
-            report = mechanism.privatize(lived, assignment, SeededSourceForTests(0))
+            report = mechanism.privatize(lived, assignment, InsecureSource(0))
             expected = starts + items(lived, assignment, shape)
             assert np.flatnonzero(report).tolist() == expected.tolist()
-            many = np.asarray(
-                mechanism.privatize_many(lived, assignment, 3, SeededSourceForTests(0))
-            )
+            many = np.asarray(mechanism.privatize_many(lived, assignment, 3, InsecureSource(0)))
             assert (many == report).all()
 
 
@@ -173,7 +171,7 @@ def test_decoding_is_the_sum_of_what_single_questions_tell(
             truth = certain.no_statistics()
             for question in assignment.questions:
                 alone = Assignment(assignment.policy, 1.0, (question,))
-                report = certain.privatize(lived, alone, SeededSourceForTests(0))
+                report = certain.privatize(lived, alone, InsecureSource(0))
                 truth += certain.decode(report, 1, alone)
             assert found.users == 1
             for name in ("rewards", "visits", "transitions", "arrivals"):
@@ -225,6 +223,4 @@ def test_what_makes_no_sense_is_refused() -> None:
     mechanism = SubsetSelection(SMALL, 2.0, answers=1, layout="joint")
     both = tuple(Question(Joint(), step, even) for step in (0, 1))
     with pytest.raises(InputError, match=r"assignment\.questions = 2"):
-        mechanism.privatize(
-            Trajectory.empty(), Assignment(policy, 1.0, both), SeededSourceForTests(0)
-        )
+        mechanism.privatize(Trajectory.empty(), Assignment(policy, 1.0, both), InsecureSource(0))

@@ -12,13 +12,13 @@ from ldprl.assignment import Assignment
 from ldprl.bounds import shuffle_user_guarantee
 from ldprl.errors import InputError
 from ldprl.learning.ldp_obi import LDPOBI
-from ldprl.mdp import random_mdp
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.shuffled_batches import ShuffledBatches
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Shape
 from ldprl.simulation.engine import simulate
-from ldprl.simulation.world import draw_totals
+from ldprl.simulation.world import draw_true_counts
+from ldprl.worlds import random_mdp
 from tests.statistical.checks import TYPE_I, mean_is
 
 SHAPE = Shape(2, 2, 2)
@@ -87,7 +87,7 @@ def test_decoding_is_unbiased_and_scatters_as_the_reports_say(
     """
     mdp, rng, draws = random_mdp(2, 2, 2, seed=1003), np.random.default_rng(4), 800
     assignment = Assignment(POLICY)
-    totals = draw_totals(mdp, POLICY, users, 1, rng)
+    totals = draw_true_counts(mdp, POLICY, users, 1, rng)
     alone = mechanism.local(1)
     truth = totals.counts(alone.layout, POLICY)
     _, visits, moves, _ = alone.layout.blocks(truth)
@@ -114,7 +114,7 @@ def test_decoding_is_unbiased_and_scatters_as_the_reports_say(
 
 def test_a_user_of_no_crowd_reports_with_local_privacy(mechanism: ShuffledBatches) -> None:
     trajectory = Trajectory([0, 1], [0, 0], [1.0, 0.0])
-    sources = [SeededSourceForTests(np.random.default_rng(3)) for _ in range(2)]
+    sources = [InsecureSource(np.random.default_rng(3)) for _ in range(2)]
     report = mechanism.privatize(trajectory, Assignment(POLICY), sources[0])
     same = mechanism.local(1).privatize(trajectory, Assignment(POLICY), sources[1])
     assert report.tolist() == same.tolist()

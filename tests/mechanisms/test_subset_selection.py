@@ -12,7 +12,7 @@ import pytest
 from ldprl import Assignment, InputError, Shape, SubsetSelection, Trajectory
 from ldprl.catalogue import build
 from ldprl.mechanisms.catalogue import build_mechanism
-from ldprl.mechanisms.sampling import SeededSourceForTests, SystemSource
+from ldprl.mechanisms.sampling import InsecureSource, SystemSource
 from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
 from ldprl.questions.joint import Joint
 from ldprl.questions.question import Question
@@ -67,7 +67,7 @@ def expected_answer(
 def test_every_user_answers_the_question(shape: Shape, layout: LayoutName) -> None:
     """A user who has nothing to report, or did not follow the policy up to the step, answers ⊥."""
     mechanism = SubsetSelection(shape, CERTAIN, layout=layout, answers=1)
-    source = SeededSourceForTests(0)
+    source = InsecureSource(0)
     silent = 0
     for assignment in every_question(mechanism):
         (question,) = assignment.questions
@@ -82,7 +82,7 @@ def test_every_user_answers_the_question(shape: Shape, layout: LayoutName) -> No
 def test_a_deviation_after_the_asked_step_is_no_matter() -> None:
     mechanism = SubsetSelection(Shape(2, 2, 3), CERTAIN, layout="separate", answers=1)
     assignment = Assignment(np.zeros((3, 2), int), 1.0, (Question(Reward(), 1, np.ones(2)),))
-    source = SeededSourceForTests(0)
+    source = InsecureSource(0)
     late = Trajectory([0, 1, 0], [0, 0, 1], [0, 1, 0])
     early = Trajectory([0, 1, 0], [1, 0, 0], [0, 1, 0])
     assert np.flatnonzero(mechanism.privatize(late, assignment, source)) == [3]
@@ -115,7 +115,7 @@ def test_a_fractional_reward_becomes_a_bit_of_that_mean() -> None:
     mechanism = SubsetSelection(Shape(1, 1, 1), CERTAIN, layout="separate")
     assignment = Assignment(np.zeros((1, 1), int), 1.0, (Question(Reward(), 0, np.ones(1)),))
     lived = Trajectory([0], [0], [0.3])
-    reports = mechanism.privatize_many(lived, assignment, 4000, SeededSourceForTests(1))
+    reports = mechanism.privatize_many(lived, assignment, 4000, InsecureSource(1))
     bits = mechanism.tally(np.array(reports))
     assert bits.sum() == 4000
     assert bits[1] / 4000 == pytest.approx(0.3, abs=0.04)

@@ -9,9 +9,9 @@ import pytest
 
 from ldprl import InputError, Shape, Trajectory
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 
-SOURCE = SeededSourceForTests(0)
+SOURCE = InsecureSource(0)
 # Three steps: (s,a,r) = (0,1,1), (1,0,0.25), (0,1,0.5); moves 0 -1-> 1 -0-> 0.
 LIVED = Trajectory([0, 1, 0], [1, 0, 1], [1.0, 0.25, 0.5])
 

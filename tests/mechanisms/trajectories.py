@@ -10,7 +10,7 @@ import numpy as np
 
 from ldprl import Shape, Trajectory
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.shape import IntArray
 
 
@@ -29,7 +29,7 @@ def all_trajectories(shape: Shape) -> Iterator[Trajectory]:
 
 def all_counts(layout: Layout) -> IntArray:
     """Return the counters of every trajectory, without repetition, one in each row."""
-    source = SeededSourceForTests(0)
+    source = InsecureSource(0)
     rows = [lived.counts(layout, source) for lived in all_trajectories(layout.shape)]
     return np.unique(np.array(rows, dtype=np.int64), axis=0)
 

@@ -21,7 +21,7 @@ from ldprl import (
 from ldprl.mechanisms.bits import BitMechanism
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.sensitivity import Block
 from ldprl.mechanisms.table import NoiseTable
 from ldprl.shape import IntArray
@@ -57,13 +57,13 @@ def counters(draw: st.DrawFn, layout: Layout) -> IntArray:
             ),
             [draw(st.integers(0, resolution)) / resolution for _ in range(horizon)],
         )
-    vector = lived.counts(layout, SeededSourceForTests(draw(st.integers(0, 99))))
+    vector = lived.counts(layout, InsecureSource(draw(st.integers(0, 99))))
     return np.asarray(vector, dtype=np.int64)
 
 
 def worst_pair(layout: Layout) -> tuple[IntArray, IntArray]:
     """Return two users who stay in different corners, with reward 1; or one of them and nobody."""
-    shape, source = layout.shape, SeededSourceForTests(0)
+    shape, source = layout.shape, InsecureSource(0)
     ones = [1.0] * shape.horizon
     here = Trajectory([0] * shape.horizon, [0] * shape.horizon, ones)
     there = Trajectory(

@@ -13,7 +13,7 @@ from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
 from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.sampling import RandomSource
-from ldprl.questions.matter import Matter
+from ldprl.questions.observable import Observable
 from ldprl.questions.reward import Reward
 from ldprl.questions.transition import Transition
 from ldprl.shape import Array, FloatArray, IntArray, Shape
@@ -84,7 +84,7 @@ class OneOfAll(AskingMechanism[OneItem]):
         return Guarantee(self.epsilon, 0.0)
 
     @property
-    def matters(self) -> tuple[Matter, ...]:
+    def matters(self) -> tuple[Observable, ...]:
         return (Reward(), Transition(), Place()) if self.places else (Reward(), Transition())
 
     def oracle_for(self, items: int) -> OneItem:

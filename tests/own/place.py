@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ldprl.mechanisms.sampling import RandomSource
-from ldprl.questions.matter import Decoded, Matter
+from ldprl.questions.observable import Decoded, Observable
 from ldprl.questions.partition import Partition
 from ldprl.questions.steps import add_arrivals, state_law
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:
-    from ldprl.mdp.tabular import TabularMDP
     from ldprl.mechanisms.trajectory import Trajectory
+    from ldprl.worlds.tabular import TabularMDP
 
 
 @dataclass(frozen=True)
-class Place(Matter):
+class Place(Observable):
     """Where were you at step h?"""
 
     kind = "place"

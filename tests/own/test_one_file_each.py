@@ -18,7 +18,7 @@ from ldprl.figures import gallery
 from ldprl.figures.privacy_plots import plot_profiles
 from ldprl.figures.reproduce import reproduce
 from ldprl.figures.settings import Settings
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_document
 from ldprl.questions.question import Question
@@ -26,7 +26,7 @@ from ldprl.service.intake import Report
 from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
 from ldprl.simulation.reference import live, run_protocol
-from ldprl.simulation.world import draw_totals
+from ldprl.simulation.world import draw_true_counts
 from tests.own.eps_greedy import EpsGreedy
 from tests.own.one_of_all import OneOfAll
 from tests.own.place import Place
@@ -52,7 +52,7 @@ def test_a_batch_is_the_sum_of_its_users() -> None:
     policy = np.zeros((2, 3), dtype=np.int64)
     assignment = Assignment(policy, 1.0, (Question(Place(), 1, np.ones(3)),))
     rng = np.random.default_rng(0)
-    totals = draw_totals(MDP, policy, users, 1, rng)
+    totals = draw_true_counts(MDP, policy, users, 1, rng)
     sums = mechanism.decode(mechanism.sample_tally(totals, assignment, rng), users, assignment)
     assert sums.arrivals is not None
     error = 6 * np.sqrt(users * 0.25) / mechanism.oracle(Place()).contrast
@@ -77,7 +77,7 @@ def test_they_are_deployed(tmp_path: Path) -> None:
         issued = Issued.from_document(json.loads(received), again)
         asked |= {question.kind for question in issued.assignment.questions}
         lived = live(MDP, issued.assignment.policy, rng)
-        report = again.built.privatize(lived, issued.assignment, SeededSourceForTests(number))
+        report = again.built.privatize(lived, issued.assignment, InsecureSource(number))
         values = again.built.alphabet(issued.assignment).write(report)
         sent = json.loads(json.dumps(report_document(report_id, issued, values)))
         admitted = service.intake._admit(Report(**sent), service.view)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, InputError
+from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import REPORT_ID, Issued, report_document
 from ldprl.questions.partition import Partition
 from ldprl.structure import Structure
-from ldprl.tables import TableLaw
 
 from .deployments import EVERY, SHAPE
 
@@ -153,6 +153,6 @@ def test_inadmissible_actions_are_refused() -> None:
     Issued.from_document(document | {"policy": [[0, 1, 1]] * 4}, deployment)
     with pytest.raises(InputError, match="policy"):
         Issued.from_document(document | {"policy": [[0, 1, 1]] * 3 + [[0, 1, 0]]}, deployment)
-    half = TableLaw.of(SHAPE, np.full((1, 3, 2), 0.5), "0" * 32).document()
+    half = TableDistribution.of(SHAPE, np.full((1, 3, 2), 0.5), "0" * 32).document()
     with pytest.raises(InputError, match=r"law\.weights"):
         Issued.from_document(document | {"law": half, "table": 0}, deployment)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ldprl.errors import InputError
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.protocol.plan import draw
 from tests.relay.stub import deployment, plan
 
@@ -23,7 +23,7 @@ def test_assignments_are_drawn_by_their_shares() -> None:
     parts = whole["assignments"]
     assert len(parts) == 2
     parts[0]["share"], parts[1]["share"] = 0.2, 0.8
-    source = SeededSourceForTests(5)
+    source = InsecureSource(5)
     seen = Counter(draw(whole, found, source)[0].index for _ in range(DRAWS))
     assert abs(seen[0] - 0.2 * DRAWS) < 5 * (DRAWS * 0.2 * 0.8) ** 0.5
     # The mutant that draws evenly is far outside.
@@ -71,7 +71,7 @@ def _other(whole: dict[str, Any]) -> None:
 def test_a_plan_that_the_crowd_was_not_computed_for_is_refused(change: Any) -> None:
     found, _ = deployment(3)
     whole = copy.deepcopy(plan(found))
-    draw(whole, found, SeededSourceForTests(0))
+    draw(whole, found, InsecureSource(0))
     change(whole)
     with pytest.raises(InputError):
-        draw(whole, found, SeededSourceForTests(0))
+        draw(whole, found, InsecureSource(0))

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, InputError, SubsetSelection, Trajectory
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.questions.joint import Joint
-from ldprl.questions.matter import Matter, matter_kinds
+from ldprl.questions.observable import Observable, observable_kinds
 from ldprl.questions.partition import Partition
 from ldprl.questions.question import Question
 from ldprl.questions.reward import Reward
 from ldprl.questions.transition import Transition
 from ldprl.shape import FloatArray
-from ldprl.simulation.world import draw_totals
+from ldprl.simulation.world import draw_true_counts
 from tests.questions.worlds import POLICY, SHAPE, lives, world
 
 GROUPS = Partition(np.array([1, 0, 1]))
@@ -25,15 +25,15 @@ GROUPS = Partition(np.array([1, 0, 1]))
 CASES = [(what, h) for what in (Reward(), Transition(), Joint()) for h in what.steps(3)]
 
 
-def asked(what: Matter, step: int, where: Partition | None = None) -> Question:
+def asked(what: Observable, step: int, where: Partition | None = None) -> Question:
     return Question(what, step, np.linspace(0.2, 1.0, 3), where)
 
 
 @pytest.mark.parametrize("where", [None, GROUPS, Partition.whole(3)], ids=["states", "two", "one"])
 @pytest.mark.parametrize(("what", "step"), CASES)
-def test_the_law_is_that_of_all_lives(what: Matter, step: int, where: Partition | None) -> None:
+def test_the_law_is_that_of_all_lives(what: Observable, step: int, where: Partition | None) -> None:
     question, mdp = asked(what, step, where), world()
-    law, source = np.zeros(question.items), SeededSourceForTests(0)
+    law, source = np.zeros(question.items), InsecureSource(0)
     for chance, life in lives(mdp, POLICY):
         law[question.item(SHAPE, POLICY, life, source)] += chance
     np.testing.assert_allclose(question.law(mdp, POLICY), law, atol=1e-14)
@@ -43,7 +43,7 @@ def test_the_law_is_that_of_all_lives(what: Matter, step: int, where: Partition 
 @pytest.mark.parametrize("where", [None, GROUPS], ids=["states", "two"])
 @pytest.mark.parametrize(("what", "step"), CASES)
 def test_a_batch_holds_as_many_items_as_its_users(
-    what: Matter, step: int, where: Partition | None
+    what: Observable, step: int, where: Partition | None
 ) -> None:
     """Counts within 6 standard errors of the law, type-I error below 1e-6 over all cases.
 
@@ -51,7 +51,7 @@ def test_a_batch_holds_as_many_items_as_its_users(
     """
     question, mdp, rng = asked(what, step, where), world(), np.random.default_rng(1)
     users = 10**7
-    held = question.held(draw_totals(mdp, POLICY, users, 1, rng), rng)
+    held = question.held(draw_true_counts(mdp, POLICY, users, 1, rng), rng)
     assert held.sum() == users
     assert held[-1] == 0
 
@@ -64,7 +64,7 @@ def test_a_batch_holds_as_many_items_as_its_users(
 
 
 def test_who_did_not_follow_the_policy_so_far_answers_nothing() -> None:
-    question, source = asked(Reward(), 1), SeededSourceForTests(0)
+    question, source = asked(Reward(), 1), InsecureSource(0)
     actions = [int(POLICY[h, 0]) for h in range(3)]
     late, early = list(actions), list(actions)
     late[2], early[1] = 1 - late[2], 1 - early[1]
@@ -78,7 +78,7 @@ def test_sums_of_a_cell_stand_in_the_rows_of_its_first_state() -> None:
     """With answers that are always true, decoding gives the groups' own counts."""
     mechanism = SubsetSelection(SHAPE, 600.0, layout="joint", answers=1)
     users, step = 1000, 1
-    totals = draw_totals(world(), POLICY, users, 1, np.random.default_rng(2))
+    totals = draw_true_counts(world(), POLICY, users, 1, np.random.default_rng(2))
     question = Question(Joint(), step, np.ones(3), Partition(np.array([1, 1, 0])))
     assignment = Assignment(POLICY, 1.0, (question,))
     tally = mechanism.sample_tally(totals, assignment, np.random.default_rng(3))
@@ -131,7 +131,7 @@ def test_a_document_that_is_no_question_is_refused(document: Any, field: str) ->
 
 def test_matters_are_found_by_themselves_and_names_are_not_taken_twice() -> None:
     known = {"reward": Reward, "transition": Transition, "joint": Joint}
-    assert known.items() <= matter_kinds().items()
+    assert known.items() <= observable_kinds().items()
     with pytest.raises(InputError, match="another name"):
         type("Thief", (Reward,), {"kind": "reward"})
-    assert matter_kinds()["reward"] is Reward
+    assert observable_kinds()["reward"] is Reward

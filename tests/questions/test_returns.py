@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from ldprl.errors import InputError
-from ldprl.mdp import random_mdp
-from ldprl.mdp.tabular import TabularMDP
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.questions.question import Question
 from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import Shape
+from ldprl.worlds import random_mdp
+from ldprl.worlds.tabular import TabularMDP
 
 SHAPE = Shape(3, 2, 3)
 HALF = Return(UNIT // 2, 5 * UNIT // 2)
@@ -60,7 +60,7 @@ def test_bits_are_certain_outside_the_range_and_in_proportion_inside() -> None:
 def test_those_who_do_not_follow_their_table_answer_with_a_fair_coin() -> None:
     question = Question(HALF, 0, np.ones(3))
     policy = np.zeros((3, 3), dtype=np.int64)
-    source = SeededSourceForTests(0)
+    source = InsecureSource(0)
     astray = Trajectory([0, 0, 0], [0, 0, 1], [1.0, 1.0, 1.0])
     followed = Trajectory([0, 0, 0], [0, 0, 0], [1.0, 1.0, 1.0])
     answers = [question.item(SHAPE, policy, astray, source) for _ in range(400)]

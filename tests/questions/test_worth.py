@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.questions.question import Question
 from ldprl.questions.worth import Worth
-from ldprl.simulation.world import draw_totals
+from ldprl.simulation.world import draw_true_counts
 from tests.questions.worlds import POLICY, SHAPE, lives, world
 
 ASKED = Question(Worth(), 0, np.ones(SHAPE.states))
@@ -26,7 +26,7 @@ def test_the_bit_has_the_mean_of_the_rewards_whether_or_not_the_policy_was_follo
     rewards: tuple[float, ...],
 ) -> None:
     """Within 5.5 standard errors of 4,000 draws; type-I error below 1e-6 in all cases together."""
-    source, draws = SeededSourceForTests(3), 4000
+    source, draws = InsecureSource(3), 4000
     actions = [1 - int(POLICY[h, 0]) for h in range(3)]
     life = Trajectory((0, 0, 0), actions, rewards)
     ones = sum(ASKED.item(SHAPE, POLICY, life, source) for _ in range(draws))
@@ -35,7 +35,7 @@ def test_the_bit_has_the_mean_of_the_rewards_whether_or_not_the_policy_was_follo
 
 
 def test_who_stopped_early_counts_as_nothing() -> None:
-    source = SeededSourceForTests(0)
+    source = InsecureSource(0)
     held = {ASKED.item(SHAPE, POLICY, Trajectory.empty(), source) for _ in range(50)}
     assert held == {0}
 
@@ -45,7 +45,7 @@ def test_the_learner_hears_nothing_of_it_but_that_there_was_a_user() -> None:
     from ldprl.certificates.asking import certifying
 
     assignment = certifying(POLICY, 1.0)
-    totals = draw_totals(world(), POLICY, 1000, 1, rng)
+    totals = draw_true_counts(world(), POLICY, 1000, 1, rng)
     tally = mechanism.sample_tally(totals, assignment, rng)
     found = mechanism.decode(tally, 1000, assignment)
     assert (tally.sum(), found.users) == (1000, 1000)

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from ldprl.cli import main
 from ldprl.service.committer import Committer, Verdicts
-from ldprl.service.database.known import KnownIds
 from ldprl.service.database.protocol import Admitted, Verdict
+from ldprl.service.database.seen_ids import SeenIds
 from ldprl.service.database.sqlite import SqliteDatabase
 
 
@@ -38,7 +38,7 @@ def answer_early() -> None:
 
 def forget_ids() -> None:
     """Count a repeated report again, and still say that it was known."""
-    among, commit = KnownIds.among, SqliteDatabase.commit
+    among, commit = SeenIds.among, SqliteDatabase.commit
 
     def again(
         self: SqliteDatabase, reports: Sequence[Admitted], refused: Mapping[str, int]
@@ -47,7 +47,7 @@ def forget_ids() -> None:
         commit(self, reports, refused)
         return ["duplicate" if report.id in known else "counted" for report in reports]
 
-    KnownIds.among = lambda self, ids: set()  # type: ignore[method-assign]
+    SeenIds.among = lambda self, ids: set()  # type: ignore[method-assign]
     SqliteDatabase.commit = again  # type: ignore[method-assign]
 
 

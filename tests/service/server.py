@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import ldprl
 from ldprl.assignment import Assignment
-from ldprl.mechanisms.alphabet import Alphabet, Subsets
+from ldprl.mechanisms.codec import ReportCodec, Subsets
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_document
 from ldprl.service.tokens import token_hash
@@ -86,11 +86,11 @@ class Client:
         return counted
 
 
-def alphabet_of(deployment: Deployment, assignment: Assignment) -> Alphabet:
+def alphabet_of(deployment: Deployment, assignment: Assignment) -> ReportCodec:
     return deployment.built.alphabet(assignment)
 
 
-def some_values(allowed: Alphabet) -> list[int]:
+def some_values(allowed: ReportCodec) -> list[int]:
     """Return values that a report may hold."""
     if not isinstance(allowed, Subsets):
         return [0] * allowed.length

@@ -13,10 +13,7 @@ import pytest
 
 from ldprl import Trajectory
 from ldprl.errors import InputError
-from ldprl.mdp.evaluation import optimum, policy_values
-from ldprl.mdp.families import random_mdp
-from ldprl.mechanisms.sampling import SeededSourceForTests
-from ldprl.people import Life
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.certificate import certify_export
 from ldprl.service.database.protocol import Admitted
@@ -26,6 +23,9 @@ from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings, read_deployment
 from ldprl.service.view_data import certificate, export
 from ldprl.shape import Policy
+from ldprl.simulated_clients import EpisodeSampler
+from ldprl.worlds.evaluation import optimum, policy_values
+from ldprl.worlds.families import random_mdp
 
 from .conftest import DEPLOYMENT, StartServer
 from .server import Server, some_values
@@ -199,7 +199,7 @@ def lost_at_worst(folder: Path, most_lost: str) -> float:
     # Who gets which assignment is the same each time.
     service.database.secret = bytes(32)
     rng, value = np.random.default_rng(3), float(world.initial @ best.values[0])
-    life, source = Life(world, rng), SeededSourceForTests(5)
+    life, source = EpisodeSampler(world, rng), InsecureSource(5)
     lost, worst, users = 0.0, 0.0, 0
     for _ in range(5):
         edition, reports = service.view.current, list[Admitted]()
@@ -221,7 +221,7 @@ def lost_at_worst(folder: Path, most_lost: str) -> float:
     return worst
 
 
-def trajectory(life: Life, policy: Policy) -> Trajectory:
+def trajectory(life: EpisodeSampler, policy: Policy) -> Trajectory:
     state, lived = life.start(), list[tuple[int, int, float]]()
     for row in policy:
         action = int(row[state])

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ldprl.mdp.families import random_mdp
-from ldprl.people import People
+from ldprl.simulated_clients import SimulatedClients
+from ldprl.worlds.families import random_mdp
 from tests.relay.running import RETURNS, Pair, wait_until
 from tests.service.cluster import Postgres
 
@@ -23,7 +23,9 @@ def test_a_crowd_of_return_bits_is_counted_and_planned_from(
     )
     try:
         digest = pair.relay.ready().deployment().digest
-        people = People(pair.relay.url, digest, random_mdp(3, 2, 2, 0), CROWD, concurrency=2)
+        people = SimulatedClients(
+            pair.relay.url, digest, random_mdp(3, 2, 2, 0), CROWD, concurrency=2
+        )
         people.run()
         assert people.statuses == {"accepted": CROWD}
         wait_until(lambda: pair.service.get("/v1/status").json["version"] == 2)

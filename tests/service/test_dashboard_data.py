@@ -13,9 +13,6 @@ import pytest
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.learning.ldp_evi import LDPEVI
-from ldprl.mdp.evaluation import optimum
-from ldprl.mdp.families import random_mdp
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.mechanism import Mechanism
@@ -23,8 +20,11 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.service.dashboard_data import dashboard_data
 from ldprl.service.influence import exposure
 from ldprl.shape import Shape
-from ldprl.simulation.world import draw_totals
+from ldprl.simulation.world import draw_true_counts
 from ldprl.statistics import Statistics
+from ldprl.worlds.evaluation import optimum
+from ldprl.worlds.families import random_mdp
+from ldprl.worlds.tabular import TabularMDP
 
 DEMO = files("ldprl.service") / "demo"
 
@@ -50,7 +50,7 @@ def served(
         for assignment, group in zip(plan, groups, strict=True):
             if group == 0:
                 continue
-            totals = draw_totals(world, assignment.policy, group, mechanism.resolution, rng)
+            totals = draw_true_counts(world, assignment.policy, group, mechanism.resolution, rng)
             tally = mechanism.sample_tally(totals, assignment, rng)
             statistics += mechanism.decode(tally, group, assignment)
             answered.append((assignment, group))
@@ -75,7 +75,11 @@ def numbers(deployment: Deployment, world: TabularMDP, users: int) -> dict[str, 
 @pytest.mark.parametrize("step_dependent", [False, True])
 @pytest.mark.parametrize(
     "mechanism",
-    [name for name, kind in MECHANISMS.items() if kind.deployable and kind.fills == "model"],
+    [
+        name
+        for name, kind in MECHANISMS.items()
+        if kind.deployable and kind.statistics_kind == "model"
+    ],
 )
 @pytest.mark.parametrize("users", [0, 500])
 def test_every_mechanism_gives_finite_numbers_of_the_right_shape(

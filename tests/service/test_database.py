@@ -16,8 +16,8 @@ from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
 from ldprl.service.database import open_database
-from ldprl.service.database.known import KnownIds
 from ldprl.service.database.protocol import Admitted, Verdict
+from ldprl.service.database.seen_ids import SeenIds
 from ldprl.service.database.sqlite import SqliteDatabase
 from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
@@ -113,9 +113,9 @@ def test_a_full_disk_loses_nothing_and_passes(tmp_path: Path) -> None:
 
 def test_known_ids_are_a_set_however_they_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Against a plain dict, with ids that end in zero bytes and several rounds of packing."""
-    monkeypatch.setattr("ldprl.service.database.known._PACKED_AT", 256)
+    monkeypatch.setattr("ldprl.service.database.seen_ids._PACKED_AT", 256)
     rng = np.random.default_rng(0)
-    known, expected = KnownIds(), dict[bytes, int]()
+    known, expected = SeenIds(), dict[bytes, int]()
     for version in range(1, 9):
         for _ in range(5):
             ids = [rng.bytes(14) + bytes(2) for _ in range(90)]

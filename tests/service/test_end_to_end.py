@@ -15,21 +15,21 @@ import pytest
 from scipy import stats
 
 from ldprl import Assignment, Laplace, run_protocol
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
-from ldprl.people import People
+from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.questions.question import Question
 from ldprl.service.learners import learner_of
 from ldprl.service.settings import DEMO
 from ldprl.shape import Array, FloatArray, IntArray
+from ldprl.simulated_clients import SimulatedClients
 from ldprl.simulation import interpreted
 from ldprl.simulation.regret import RegretRecorder
 from ldprl.simulation.seeds import seeds_of
-from ldprl.simulation.world import draw_totals
-from ldprl.tables import TableLaw
+from ldprl.simulation.world import draw_true_counts
+from ldprl.worlds.tabular import TabularMDP
 from tests.statistical.checks import TYPE_I, together
 
 from .conftest import StartServer
@@ -43,9 +43,9 @@ ENGINE_DRAWS = 1000
 Serve = Callable[[Deployment], Server]
 
 
-def visited_by(users: int, server: Server) -> People:
+def visited_by(users: int, server: Server) -> SimulatedClients:
     """Let people take part in a server; all of them are counted."""
-    crowd = People(server.url, server.deployment().digest, WORLD, users, concurrency=4)
+    crowd = SimulatedClients(server.url, server.deployment().digest, WORLD, users, concurrency=4)
     crowd.run()
     assert crowd.statuses == {"counted": users}
     return crowd
@@ -110,10 +110,10 @@ def reported_sums(server: Server) -> list[ReportedSum]:
         if not one["users"]:
             continue
         questions = tuple(Question.from_document("", it, WORLD.shape) for it in part["questions"])
-        tables: TableLaw | IntArray
+        tables: TableDistribution | IntArray
         if "law" in part:
             law = part["law"] if isinstance(part["law"], dict) else plan[part["law"]]["law"]
-            tables = TableLaw.from_document(law, WORLD.shape)
+            tables = TableDistribution.from_document(law, WORLD.shape)
         else:
             tables = np.array(part["policy"])
         assignment = Assignment(tables, 1.0, questions)
@@ -130,7 +130,7 @@ def engine_tally(
     mechanism: Mechanism, assignment: Assignment, users: int, rng: np.random.Generator
 ) -> Array:
     if assignment.law is None:
-        totals = draw_totals(WORLD, assignment.policy, users, 1, rng)
+        totals = draw_true_counts(WORLD, assignment.policy, users, 1, rng)
         return mechanism.sample_tally(totals, assignment, rng)
     drawn = mechanism.sample_law(WORLD, assignment, users, rng)
     assert drawn is not None

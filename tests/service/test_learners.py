@@ -24,8 +24,11 @@ def test_learners_say_whether_they_can_serve() -> None:
 
 @pytest.mark.parametrize("name", sorted(ABLE))
 def test_a_learner_is_built_from_the_deployment(name: str) -> None:
-    reads = LEARNERS[name].reads
-    mechanism = LEARNERS[name].usual_mechanism if reads == "effects" else "subset-selection"
+    mechanism = (
+        LEARNERS[name].usual_mechanism
+        if LEARNERS[name].statistics_kind == "effects"
+        else "subset-selection"
+    )
     used = "failure_probability" in LEARNERS[name].parameters()
     deployment = Deployment(
         "test",

@@ -12,8 +12,6 @@ from ldprl.advice.scenarios import plausible_scenarios
 from ldprl.assignment import Plan
 from ldprl.catalogue import build
 from ldprl.learning.ldp_ts import Belief
-from ldprl.mdp import TabularMDP, mdp_from, random_mdp
-from ldprl.mdp.evaluation import optimum, policy_values, random_value
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.learning import (
@@ -31,10 +29,12 @@ from ldprl.service.learning import (
 from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.simulation.engine import simulate
 from ldprl.simulation.learnt import learnt
-from ldprl.simulation.needed import TARGET, rounded, users_needed
-from ldprl.simulation.schedule import AtLeast, schedule_from
+from ldprl.simulation.replan import AtLeast, replan_from
+from ldprl.simulation.sample_size import TARGET, rounded, users_needed
 from ldprl.statistics import Effects, Statistics
 from ldprl.structure import Structure
+from ldprl.worlds import TabularMDP, mdp_from, random_mdp
+from ldprl.worlds.evaluation import optimum, policy_values, random_value
 
 MDP = random_mdp(4, 3, 5, 3)
 RNG = np.random.default_rng(0)
@@ -104,7 +104,7 @@ def test_bits_of_the_return_tell_the_values_too(text: str, epsilon: float) -> No
         "ldp-returns", "return-bits", world.shape, episodes=users, epsilon=epsilon
     )
     assert isinstance(mechanism, ReturnBits)
-    schedule = AtLeast(schedule_from("growth:0.2"), 1000)
+    schedule = AtLeast(replan_from("growth:0.2"), 1000)
 
     def reported_by(count: int) -> Statistics:
         return simulate(world, learner, mechanism, count, 1, 2000, schedule).statistics[0]

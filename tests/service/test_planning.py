@@ -14,7 +14,6 @@ import pytest
 
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError
-from ldprl.mdp import riverswim
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import RejectionError
 from ldprl.service.database.protocol import Admitted
@@ -28,6 +27,7 @@ from ldprl.service.settings import ServiceSettings
 from ldprl.service.statistics import Decoder
 from ldprl.service.view_data import dashboard, status
 from ldprl.structure import Structure
+from ldprl.worlds import riverswim
 
 from .conftest import DEPLOYMENT, StartServer
 from .server import Server, some_values

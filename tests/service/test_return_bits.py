@@ -15,11 +15,9 @@ import pytest
 
 from ldprl import Shape, Trajectory
 from ldprl.client.received import Received
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.return_bits import ReturnBits
-from ldprl.mechanisms.sampling import RandomSource, SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource, RandomSource
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
-from ldprl.people import Life
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
 from ldprl.questions.returns import UNIT, Return
@@ -30,6 +28,8 @@ from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
 from ldprl.service.view_data import dashboard, export
 from ldprl.shape import IntArray
+from ldprl.simulated_clients import EpisodeSampler
+from ldprl.worlds.tabular import TabularMDP
 from tests.service.test_end_to_end import (
     ENGINE_DRAWS,
     WORLD,
@@ -54,7 +54,9 @@ def served(path: Path, shape: Shape, epsilon: str = "1") -> Service:
     return service
 
 
-def report_of(service: Service, report_id: str, life: Life, source: RandomSource) -> dict[str, Any]:
+def report_of(
+    service: Service, report_id: str, life: EpisodeSampler, source: RandomSource
+) -> dict[str, Any]:
     """Live one user's life with the client's own code; return the report as it is sent."""
     edition, deployment = service.view.current, service.deployment
     answer = edition.response(*edition.drawn(report_id, service.database.secret))
@@ -72,8 +74,8 @@ def report_of(service: Service, report_id: str, life: Life, source: RandomSource
 
 
 def visited_by(service: Service, world: TabularMDP, users: int) -> list[dict[str, Any]]:
-    rng, source = np.random.default_rng(1), SeededSourceForTests(2)
-    life, secret = Life(world, rng), np.random.default_rng(3)
+    rng, source = np.random.default_rng(1), InsecureSource(2)
+    life, secret = EpisodeSampler(world, rng), np.random.default_rng(3)
     reports = [report_of(service, secret.bytes(16).hex(), life, source) for _ in range(users)]
     admitted = [service.intake._admit(Report(**one), service.view) for one in reports]
     assert set(service.database.commit(admitted, {})) == {"counted"}
@@ -174,8 +176,8 @@ def test_the_next_plan_reads_the_sums_and_the_pages_show_them(tmp_path: Path) ->
 
 def test_values_that_are_no_bit_and_tables_of_others_are_refused(tmp_path: Path) -> None:
     service = served(tmp_path, WORLD.shape)
-    life = Life(WORLD, np.random.default_rng(0))
-    good = report_of(service, "a" * 32, life, SeededSourceForTests(0))
+    life = EpisodeSampler(WORLD, np.random.default_rng(0))
+    good = report_of(service, "a" * 32, life, InsecureSource(0))
     other = (good["table"] + 1) % (2**53 - 1)
     changes: list[tuple[dict[str, Any], str]] = [
         ({"values": [2]}, "wrong-alphabet"),

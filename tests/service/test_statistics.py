@@ -9,12 +9,12 @@ import numpy as np
 from ldprl.assignment import shares_of
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.learning.learner import next_plan
-from ldprl.mdp import TabularMDP, random_mdp
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.database.protocol import Database, StoredPlan, Sum
 from ldprl.service.plans import plan_text
 from ldprl.service.statistics import Decoder
-from ldprl.simulation.world import draw_totals
+from ldprl.simulation.world import draw_true_counts
+from ldprl.worlds import TabularMDP, random_mdp
 
 WORLDS = (random_mdp(3, 2, 3, 5), random_mdp(3, 2, 3, 6))
 USERS = 4000
@@ -30,7 +30,7 @@ class Kept:
         for version, world in enumerate(worlds, 1):
             groups = rng.multinomial(USERS, shares_of(plan)).tolist()
             for index, (one, users) in enumerate(zip(plan, groups, strict=True)):
-                totals = draw_totals(world, one.policy, users, mechanism.resolution, rng)
+                totals = draw_true_counts(world, one.policy, users, mechanism.resolution, rng)
                 tally = mechanism.sample_tally(totals, one, rng)
                 self.sums.append(Sum(version, index, users, tally))
         self._plans = [

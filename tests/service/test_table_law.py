@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, Learner, Shape, Statistics, Trajectory
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
+from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_document
 from ldprl.questions.partition import Partition
@@ -23,7 +24,6 @@ from ldprl.service.intake import Report
 from ldprl.service.plans import plan_from, plan_text
 from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
-from ldprl.tables import TableLaw
 
 TABLES = 4096
 USERS = 40
@@ -48,7 +48,7 @@ class RandomTables(Learner):
             where = Partition(np.arange(shape.states) % 2)
             even = np.full((shape.horizon, 2, shape.actions), 1 / shape.actions)
         seeds = [rng.bytes(16).hex() for _ in range(2)]
-        laws = [TableLaw.of(shape, even, seed, self.tables, where) for seed in seeds]
+        laws = [TableDistribution.of(shape, even, seed, self.tables, where) for seed in seeds]
         asked = [Question(Reward(), h, np.ones(shape.states)) for h in (0, shape.horizon - 1)]
         pairs = zip(laws, (0.25, 0.75), asked, strict=True)
         return tuple(Assignment(law, share, (question,)) for law, share, question in pairs)
@@ -78,7 +78,7 @@ def report_of(service: Service, report_id: str, rng: np.random.Generator) -> dic
     actions = [int(policy[h, state]) for h, state in enumerate(states)]
     lived = Trajectory(states, actions, rng.integers(2, size=shape.horizon).tolist())
     report = deployment.built.privatize(
-        lived, issued.assignment, SeededSourceForTests(int(rng.integers(2**31)))
+        lived, issued.assignment, InsecureSource(int(rng.integers(2**31)))
     )
     values = deployment.built.alphabet(issued.assignment).write(report)
     return json.loads(json.dumps(report_document(report_id, issued, values)))  # type: ignore[no-any-return]

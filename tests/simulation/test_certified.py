@@ -8,11 +8,11 @@ import pytest
 from ldprl.catalogue import build
 from ldprl.certificates import Scale, Terms
 from ldprl.errors import InputError
-from ldprl.mdp.evaluation import policy_values
-from ldprl.mdp.families import random_mdp
 from ldprl.questions.worth import Worth
 from ldprl.simulation.certified import certified_run, until_certified
-from ldprl.simulation.schedule import Growth
+from ldprl.simulation.replan import Growth
+from ldprl.worlds.evaluation import policy_values
+from ldprl.worlds.families import random_mdp
 
 WORLD = random_mdp(3, 2, 2, seed=4)
 GROWTH = Growth(0.5)

@@ -16,13 +16,13 @@ from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import CompiledLearner, Learner
 from ldprl.learning.psrl import PSRL
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
-from ldprl.mdp import TabularMDP, random_mdp, regret
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.simulation.engine import simulate
 from ldprl.statistics import Statistics
+from ldprl.worlds import TabularMDP, random_mdp, regret
 from tests.simulation.stubs import NoNoise
 
 SMALL = Shape(2, 2, 2)

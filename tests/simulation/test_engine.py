@@ -14,7 +14,6 @@ from ldprl.errors import InputError
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
 from ldprl.learning.psrl import PSRL
-from ldprl.mdp import TabularMDP, random_mdp, regret
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.mechanisms.none import NoPrivacy
@@ -23,6 +22,7 @@ from ldprl.shape import FloatArray, Shape
 from ldprl.simulation.engine import Simulation, simulate
 from ldprl.simulation.reference import run_protocol
 from ldprl.statistics import Statistics
+from ldprl.worlds import TabularMDP, random_mdp, regret
 from tests.simulation.stubs import NoNoise, TwoGroups, Watched
 from tests.statistical.checks import TYPE_I, same_law, together
 

@@ -5,11 +5,11 @@ import pytest
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.learning.learner import Learner
-from ldprl.mdp import grid_world, random_mdp
-from ldprl.mdp.evaluation import optimum
 from ldprl.shape import Policy
 from ldprl.simulation.learnt import above_luck, learnt
 from ldprl.statistics import Statistics
+from ldprl.worlds import grid_world, random_mdp
+from ldprl.worlds.evaluation import optimum
 
 
 class _Fixed(Learner):

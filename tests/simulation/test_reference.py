@@ -10,11 +10,11 @@ import pytest
 from ldprl.errors import InputError
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.psrl import PSRL
-from ldprl.mdp import TabularMDP, regret
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.shuffle import Shuffle
 from ldprl.shape import FloatArray, Shape
 from ldprl.simulation.reference import Turn, live, run_protocol, run_shuffled_protocol
+from ldprl.worlds import TabularMDP, regret
 from tests.simulation.stubs import Watched
 from tests.statistical.checks import TYPE_I, same_law, together
 

@@ -16,7 +16,6 @@ from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.ldp_returns import LDPReturns
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.learning.learner import Learner
-from ldprl.mdp import TabularMDP, random_mdp, riverswim
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Mechanism
@@ -30,6 +29,7 @@ from ldprl.simulation.learnt import learnt
 from ldprl.simulation.reference import run_protocol
 from ldprl.simulation.together import alike
 from ldprl.structure import Structure
+from ldprl.worlds import TabularMDP, random_mdp, riverswim
 from studies.rivals import DPUCBVI, PUCB
 
 MDP = random_mdp(2, 2, 2, seed=3)

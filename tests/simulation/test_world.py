@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ldprl.mdp import TabularMDP, random_mdp
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, FloatArray, Policy
 from ldprl.simulation.reference import live
-from ldprl.simulation.world import Totals, draw_totals
+from ldprl.simulation.world import TrueCounts, draw_true_counts
+from ldprl.worlds import TabularMDP, random_mdp
 from tests.statistical.checks import TYPE_I, same_law, together
 
 
@@ -30,7 +30,7 @@ def problem(*, step_dependent: bool = False, kind: str = "bernoulli", seed: int 
 POLICY: Policy = np.array([[0, 1, 1], [1, 0, 1], [0, 0, 1]])
 
 
-def gather(mdp: TabularMDP, lives: list[Trajectory]) -> Totals:
+def gather(mdp: TabularMDP, lives: list[Trajectory]) -> TrueCounts:
     """Add up written-out lives step by step."""
     shape = mdp.shape
     arrivals = np.zeros((shape.horizon, shape.states), dtype=np.int64)
@@ -44,10 +44,10 @@ def gather(mdp: TabularMDP, lives: list[Trajectory]) -> Totals:
             squares[step, state] += reward**2
             if step + 1 < shape.horizon:
                 moves[step, state, life.states[step + 1]] += 1
-    return Totals(len(lives), arrivals, moves, rewards, squares, mdp, POLICY)
+    return TrueCounts(len(lives), arrivals, moves, rewards, squares, mdp, POLICY)
 
 
-def flat(totals: Totals) -> FloatArray:
+def flat(totals: TrueCounts) -> FloatArray:
     parts = (totals.arrivals, totals.moves, totals.rewards, totals.squares)
     return np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in parts])
 
@@ -61,7 +61,7 @@ def test_counts_are_the_sum_of_the_users_counts(
     mdp = problem(step_dependent=step_dependent, kind=kind)
     layout = Layout(mdp.shape, squares=squares, resolution=None)
     rng = np.random.default_rng(1)
-    source = SeededSourceForTests(rng)
+    source = InsecureSource(rng)
     lives = [live(mdp, POLICY, rng) for _ in range(50)]
     expected: Array = np.sum([life.counts(layout, source) for life in lives], axis=0)
     np.testing.assert_allclose(gather(mdp, lives).counts(layout, POLICY), expected, atol=1e-12)
@@ -72,7 +72,7 @@ def test_counts_are_the_sum_of_the_users_counts(
 @pytest.mark.parametrize("kind", ["deterministic", "bernoulli"])
 def test_nobody_is_lost(kind: str, resolution: int | None, users: int) -> None:
     mdp = problem(kind=kind)
-    totals = draw_totals(mdp, POLICY, users, resolution, np.random.default_rng(2))
+    totals = draw_true_counts(mdp, POLICY, users, resolution, np.random.default_rng(2))
     assert totals.arrivals.dtype == totals.moves.dtype == np.int64
     np.testing.assert_array_equal(totals.arrivals.sum(axis=1), users)
     np.testing.assert_array_equal(totals.moves.sum(axis=2), totals.arrivals[:-1])
@@ -95,7 +95,7 @@ def test_deterministic_rewards_keep_their_mean(resolution: int | None, sums: flo
     users = 10**6
     mdp = TabularMDP(np.ones((1, 1, 1)), np.array([[0.3]]), 1)
     policy = np.zeros((1, 1), dtype=np.int64)
-    totals = draw_totals(mdp, policy, users, resolution, np.random.default_rng(3))
+    totals = draw_true_counts(mdp, policy, users, resolution, np.random.default_rng(3))
     if resolution is None or sums is not None:
         # 0.3·10 is 3 in floating point: no user is rounded the other way.
         assert totals.rewards[0, 0] == pytest.approx((sums or 0) * users, rel=1e-12)
@@ -116,7 +116,7 @@ def samples(
         if one_by_one:
             totals = gather(mdp, [live(mdp, policy, rng) for _ in range(users)])
         else:
-            totals = draw_totals(mdp, policy, users, None, rng)
+            totals = draw_true_counts(mdp, policy, users, None, rng)
         rows.append(flat(totals))
     return np.array(rows)
 
@@ -167,7 +167,7 @@ def test_law_of_every_sum(step_dependent: bool) -> None:
     for state in rng.choice(3, p=mdp.initial, size=runs):
         start = np.eye(3)[state]
         moved = TabularMDP(mdp.transitions, mdp.rewards, 3, start, mdp.reward_kind)
-        clumped.append(flat(draw_totals(moved, POLICY, users, None, rng)))
+        clumped.append(flat(draw_true_counts(moved, POLICY, users, None, rng)))
     pairs = zip(reference.T, products(np.array(clumped)).T, strict=True)
     assert together([same_law(theirs, mine) for theirs, mine in pairs]) < TYPE_I
 
@@ -178,15 +178,15 @@ def test_rounding_has_the_law_of_rounding_one_by_one(resolution: int) -> None:
     mdp = problem(kind="deterministic")
     users, runs = 4, 1000
     rng = np.random.default_rng(12)
-    source = SeededSourceForTests(rng)
+    source = InsecureSource(rng)
     layout = Layout(mdp.shape, squares=True, resolution=resolution)
     reference, ours, mutant = [], [], []
     for _ in range(runs):
         lives = [live(mdp, POLICY, rng) for _ in range(users)]
         reference.append(np.sum([life.counts(layout, source) for life in lives], axis=0))
-        totals = draw_totals(mdp, POLICY, users, resolution, rng)
+        totals = draw_true_counts(mdp, POLICY, users, resolution, rng)
         ours.append(totals.counts(layout, POLICY))
-        other = draw_totals(mdp, POLICY, users, 2, rng)
+        other = draw_true_counts(mdp, POLICY, users, 2, rng)
         mutant.append(other.counts(layout, POLICY) * resolution / 2)
     first, second, third = (np.array(rows).T for rows in (reference, ours, mutant))
     assert together([same_law(a, b) for a, b in zip(first, second, strict=True)]) >= TYPE_I
@@ -200,7 +200,7 @@ def test_a_trillion_users_follow_the_occupancy() -> None:
     users = 10**12
     mdp = random_mdp(4, 2, 5, seed=1)
     policy = np.zeros((5, 4), dtype=np.int64)
-    totals = draw_totals(mdp, policy, users, 1, np.random.default_rng(13))
+    totals = draw_true_counts(mdp, policy, users, 1, np.random.default_rng(13))
     reached = mdp.initial
     for step in range(5):
         spread = np.sqrt(users * reached * (1 - reached)) + 1

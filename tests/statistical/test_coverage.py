@@ -11,7 +11,7 @@ from ldprl import Assignment, Shape, TabularMDP
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.shape import FloatArray
-from ldprl.simulation.world import draw_totals
+from ldprl.simulation.world import draw_true_counts
 from tests.mechanisms.mechanisms import PRIVATE, Build, at_epsilon
 from tests.statistical.checks import TYPE_I, at_most
 
@@ -32,7 +32,7 @@ def world(shape: Shape) -> TabularMDP:
 def errors(mechanism: CountingMechanism, users: int, rng: np.random.Generator) -> list[float]:
     """Return max |error| over the cells of rewards, visits, departures and transitions."""
     shape = mechanism.shape
-    totals = draw_totals(world(shape), POLICY, users, mechanism.resolution, rng)
+    totals = draw_true_counts(world(shape), POLICY, users, mechanism.resolution, rng)
     tally = mechanism.sample_tally(totals, Assignment(POLICY), rng)
     found = mechanism.decode(tally, users, Assignment(POLICY))
     visits = np.zeros_like(found.visits)

@@ -17,7 +17,6 @@ from ldprl.learning.ldp_psrl import LDPPSRL
 from ldprl.learning.learner import Learner
 from ldprl.learning.psrl import PSRL
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
-from ldprl.mdp import TabularMDP
 from ldprl.mechanisms.bounded_noise import BoundedNoise
 from ldprl.mechanisms.catalogue import MECHANISMS as NAMED
 from ldprl.mechanisms.counting import CountingMechanism
@@ -30,6 +29,7 @@ from ldprl.mechanisms.shuffle import Shuffle
 from ldprl.mechanisms.subset_selection import LayoutName, SubsetSelection
 from ldprl.shape import FloatArray, Shape
 from ldprl.simulation.engine import EngineName, simulate
+from ldprl.worlds import TabularMDP
 from tests.statistical.checks import TYPE_I, same_law, together
 
 SMALL, ODD = Shape(2, 2, 2), Shape(3, 2, 4, step_dependent=True)

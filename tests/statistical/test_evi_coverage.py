@@ -15,7 +15,7 @@ from ldprl.mechanisms.rows import RowLaw, RowLaws
 from ldprl.mechanisms.subset_selection import LAYOUTS
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
-from ldprl.simulation.schedule import Growth
+from ldprl.simulation.replan import Growth
 from ldprl.statistics import Statistics
 from tests.statistical.checks import TYPE_I, at_most
 
@@ -24,7 +24,7 @@ USERS = 10**4
 NAMES = [
     name
     for name, kind in MECHANISMS.items()
-    if name != "subset-selection" and kind.fills == "model"
+    if name != "subset-selection" and kind.statistics_kind == "model"
 ]
 ASKING = {
     f"subset-selection, {layout}, m = {answers}": (layout, answers)

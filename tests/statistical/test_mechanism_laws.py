@@ -11,7 +11,7 @@ import pytest
 from ldprl import Assignment, Shape, Trajectory
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.shape import Array, FloatArray
 from tests.mechanisms.mechanisms import PRIVATE, WITH_RESOLUTION
 from tests.statistical.checks import TYPE_I, mean_is, same_law, together
@@ -45,7 +45,7 @@ def reports_of(name: str, variant: int) -> tuple[CountingMechanism, Array]:
     options = dict((VARIANTS + FINER)[variant])
     shape = Shape(2, 2, 2, step_dependent=options.pop("step_dependent", False))
     mechanism = PRIVATE[name](shape, policy_aware=False, **options)
-    source = SeededSourceForTests(variant)
+    source = InsecureSource(variant)
     counts = np.array([LIVED.counts(mechanism.layout, source) for _ in range(USERS)])
     return mechanism, mechanism.privatize_counts(counts, source)
 
@@ -63,7 +63,7 @@ def decoded(mechanism: CountingMechanism, tallies: Array, users: int) -> FloatAr
 
 def truth_of(mechanism: CountingMechanism) -> Array:
     exact = Layout(mechanism.shape, mechanism.layout.squares, resolution=None)
-    return LIVED.counts(exact, SeededSourceForTests(0))
+    return LIVED.counts(exact, InsecureSource(0))
 
 
 @pytest.mark.parametrize(("name", "variant"), PARAMETERS)
@@ -89,7 +89,7 @@ def test_sums_have_the_law_of_added_reports(name: str, variant: int) -> None:
     """
     mechanism, reports = reports_of(name, variant)
     added = reports.reshape(-1, GROUP, reports.shape[1]).sum(axis=1)
-    source, rng = SeededSourceForTests(99), np.random.default_rng(variant)
+    source, rng = InsecureSource(99), np.random.default_rng(variant)
     drawn = []
     for _ in range(SUMS):
         counts = sum(LIVED.counts(mechanism.layout, source) for _ in range(GROUP))
@@ -106,7 +106,7 @@ def test_sums_have_the_law_of_added_reports(name: str, variant: int) -> None:
 def test_a_report_is_the_randomized_counters(name: str) -> None:
     """Together with the tests above: what they say of counters holds for whole trajectories."""
     mechanism = PRIVATE[name](Shape(2, 2, 2), squares=True)
-    whole, parts = SeededSourceForTests(5), SeededSourceForTests(5)
+    whole, parts = InsecureSource(5), InsecureSource(5)
     report = mechanism.privatize(LIVED, Assignment(POLICY), whole)
     counts = LIVED.counts(mechanism.layout, parts)
     assert np.array_equal(report, mechanism.privatize_counts(counts, parts))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ldprl.mechanisms.sampling import (
+    InsecureSource,
     RandomSource,
-    SeededSourceForTests,
     SystemSource,
     bernoulli_exp,
     discrete_gaussian,
@@ -46,7 +46,7 @@ def gaussian_law(variance: float) -> tuple[IntArray, FloatArray]:
 @pytest.mark.parametrize("scale", SCALES + LONG_SCALES, ids=str)
 def test_discrete_laplace(scale: Fraction) -> None:
     """χ² at type-I error 1e-6; noise of 9/10 the scale is rejected."""
-    draws = discrete_laplace(SeededSourceForTests(1), scale, DRAWS)
+    draws = discrete_laplace(InsecureSource(1), scale, DRAWS)
     assert fit(draws, *laplace_law(float(scale))) > TYPE_I
     assert fit(draws, *laplace_law(2 * float(scale))) < TYPE_I
     assert fit(draws, *laplace_law(0.9 * float(scale))) < TYPE_I
@@ -55,7 +55,7 @@ def test_discrete_laplace(scale: Fraction) -> None:
 @pytest.mark.parametrize("variance", VARIANCES, ids=str)
 def test_discrete_gaussian(variance: Fraction) -> None:
     """χ² at type-I error 1e-6; noise of 4/5 the variance is rejected."""
-    draws = discrete_gaussian(SeededSourceForTests(2), variance, DRAWS)
+    draws = discrete_gaussian(InsecureSource(2), variance, DRAWS)
     assert fit(draws, *gaussian_law(float(variance))) > TYPE_I
     assert fit(draws, *gaussian_law(2 * float(variance))) < TYPE_I
     assert fit(draws, *gaussian_law(0.8 * float(variance))) < TYPE_I
@@ -71,8 +71,8 @@ def test_samplers_agree_with_opendp(scale: Fraction) -> None:
     dp = pytest.importorskip("opendp.prelude")
     dp.enable_features("contrib")
     domain = dp.vector_domain(dp.atom_domain(T=int))
-    laplace = discrete_laplace(SeededSourceForTests(3), scale, DRAWS)
-    gaussian = discrete_gaussian(SeededSourceForTests(4), scale**2, DRAWS)
+    laplace = discrete_laplace(InsecureSource(3), scale, DRAWS)
+    gaussian = discrete_gaussian(InsecureSource(4), scale**2, DRAWS)
     for ours, make, distance in (
         (laplace, dp.m.make_laplace, dp.l1_distance(T=int)),
         (gaussian, dp.m.make_gaussian, dp.l2_distance(T=int)),
@@ -87,7 +87,7 @@ def test_samplers_agree_with_opendp(scale: Fraction) -> None:
 def test_bernoulli_exp(denominator: int) -> None:
     """χ² at type-I error 1e-6, within and beyond 64 bits; e^{−γ/2} is rejected."""
     integer = np.int64 if denominator < 2**63 else np.object_
-    source = SeededSourceForTests(5)
+    source = InsecureSource(5)
     for gamma in (Fraction(1, 7), Fraction(1), Fraction(13, 5), Fraction(5)):
         numerator = int(gamma * denominator)
         draws = bernoulli_exp(source, np.full(DRAWS, numerator, dtype=integer), denominator)
@@ -100,7 +100,7 @@ def test_bernoulli_exp(denominator: int) -> None:
 @pytest.mark.parametrize("bound", [2, 3, 10, 256, 257])
 def test_below_is_uniform(bound: int) -> None:
     """χ² at type-I error 1e-6, one by one and many at once; a byte modulo 10 is rejected."""
-    source = SeededSourceForTests(6)
+    source = InsecureSource(6)
     values, even = np.arange(bound), np.full(bound, 1 / bound)
     one_by_one = np.array([source.below(bound) for _ in range(DRAWS // 4)])
     for draws in (one_by_one, source.below_many(bound, DRAWS)):
@@ -112,7 +112,7 @@ def test_below_is_uniform(bound: int) -> None:
 
 
 def test_below_one_is_zero() -> None:
-    source = SeededSourceForTests(7)
+    source = InsecureSource(7)
     assert source.below(1) == 0
     assert not source.below_many(1, 10).any()
 
@@ -120,7 +120,7 @@ def test_below_one_is_zero() -> None:
 @pytest.mark.parametrize("bound", [2**63 - 1, 2**63, 2**63 + 1, 2**64, 2**100 + 1])
 def test_below_works_up_to_64_bits_and_beyond(bound: int) -> None:
     """Both halves are hit alike (binomial, type-I error 1e-6), and no value is out of range."""
-    source = SeededSourceForTests(8)
+    source = InsecureSource(8)
     draws = [source.below(bound) for _ in range(1000)] + source.below_many(bound, 1000).tolist()
     assert all(0 <= value < bound for value in draws)
     upper = sum(value >= bound // 2 for value in draws)
@@ -131,7 +131,7 @@ def test_below_works_up_to_64_bits_and_beyond(bound: int) -> None:
 def test_from_table_keeps_the_weights() -> None:
     """χ² at type-I error 1e-6, a weight of 0 among them; equal weights are rejected."""
     weights = np.array([3, 0, 1, 6])
-    draws = from_table(SeededSourceForTests(9), np.cumsum(weights), DRAWS)
+    draws = from_table(InsecureSource(9), np.cumsum(weights), DRAWS)
     assert not np.any(draws == 1)
     assert fit(draws, np.arange(4), weights / 10) > TYPE_I
     assert fit(draws, np.arange(4), np.full(4, 0.25)) < TYPE_I
@@ -140,7 +140,7 @@ def test_from_table_keeps_the_weights() -> None:
 @pytest.mark.parametrize(("value", "resolution"), [(0.3, 1), (0.3, 4), (0.99, 4)])
 def test_round_to_grid_keeps_the_mean(value: float, resolution: int) -> None:
     """χ² at type-I error 1e-6 between the two neighbours; even odds are rejected."""
-    source = SeededSourceForTests(10)
+    source = InsecureSource(10)
     draws = [round_to_grid(source, value, resolution) for _ in range(DRAWS // 4)]
     low = math.floor(value * resolution)
     rest = value * resolution - low
@@ -150,11 +150,11 @@ def test_round_to_grid_keeps_the_mean(value: float, resolution: int) -> None:
 
 @pytest.mark.parametrize("value", [0.0, 0.25, 0.5, 1.0])
 def test_round_to_grid_leaves_grid_points_alone(value: float) -> None:
-    source = SeededSourceForTests(11)
+    source = InsecureSource(11)
     assert {round_to_grid(source, value, 4) for _ in range(100)} == {round(4 * value)}
 
 
-@pytest.mark.parametrize("source", [SeededSourceForTests(12), SystemSource()])
+@pytest.mark.parametrize("source", [InsecureSource(12), SystemSource()])
 def test_words_flip_bits_as_often_as_stated(source: RandomSource) -> None:
     """χ² at type-I error 1e-6 for both sources; a flip of twice the odds is rejected."""
     threshold = flip_threshold(Fraction(3, 2))
@@ -166,7 +166,7 @@ def test_words_flip_bits_as_often_as_stated(source: RandomSource) -> None:
 
 
 def test_seeded_sources_repeat_and_the_systems_does_not() -> None:
-    first, again, other = (SeededSourceForTests(seed) for seed in (1, 1, 2))
+    first, again, other = (InsecureSource(seed) for seed in (1, 1, 2))
     assert first.random_bytes(32) == again.random_bytes(32) != other.random_bytes(32)
     system = SystemSource()
     assert system.random_bytes(32) != system.random_bytes(32)

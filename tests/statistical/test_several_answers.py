@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, SubsetSelection
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset_selection import LayoutName
 from ldprl.shape import IntArray
 from ldprl.simulation.reference import live
-from ldprl.simulation.world import draw_totals
+from ldprl.simulation.world import draw_true_counts
 from tests.statistical.checks import TYPE_I
 from tests.statistical.test_subset_laws import POLICY, USERS, WORLD, all_and_pairs
 
@@ -18,7 +18,7 @@ REPEATS = 1500
 
 
 def one_by_one(mechanism: SubsetSelection, assignment: Assignment) -> IntArray:
-    rng, source = np.random.default_rng(3), SeededSourceForTests(4)
+    rng, source = np.random.default_rng(3), InsecureSource(4)
     return np.array(
         [
             sum(
@@ -41,7 +41,7 @@ def test_a_batch_has_the_law_of_its_users(layout: LayoutName) -> None:
     rng = np.random.default_rng(5)
 
     def batch() -> IntArray:
-        totals = (draw_totals(WORLD, POLICY, USERS, 1, rng) for _ in range(REPEATS))
+        totals = (draw_true_counts(WORLD, POLICY, USERS, 1, rng) for _ in range(REPEATS))
         return np.array([mechanism.sample_tally(one, assignment, rng) for one in totals])
 
     single = one_by_one(mechanism, assignment)

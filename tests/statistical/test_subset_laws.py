@@ -14,16 +14,16 @@ from scipy import stats
 from ldprl import TabularMDP
 from ldprl.kernels.hypergeometric import hypergeometric
 from ldprl.kernels.subsets import room_for, subset_tally, tally_of_law
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
 from ldprl.questions.joint import Joint
-from ldprl.questions.matter import Matter
+from ldprl.questions.observable import Observable
 from ldprl.questions.partition import Partition
 from ldprl.questions.reward import Reward
 from ldprl.questions.transition import Transition
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.reference import live
-from ldprl.simulation.world import Totals, draw_totals
+from ldprl.simulation.world import TrueCounts, draw_true_counts
 from tests.mechanisms.subsets import chance_of, subsets
 from tests.statistical.checks import TYPE_I, fit, same_law, together
 
@@ -52,7 +52,7 @@ def test_reports_fit_their_law(items: int, size: int) -> None:
     names = {subset: i for i, subset in enumerate(subsets(oracle))}
     values = np.arange(len(names))
     for item in (0, items - 1):
-        drawn = oracle.draw_many(item, 60_000, SeededSourceForTests(item))
+        drawn = oracle.draw_many(item, 60_000, InsecureSource(item))
         found = np.array([names[tuple(np.flatnonzero(report).tolist())] for report in drawn])
         laws = [[float(chance_of(o, subset, item)) for subset in names] for o in (oracle, other)]
         assert fit(found, values, laws[0]) > TYPE_I
@@ -64,7 +64,7 @@ REPEATS = 6_000
 
 
 def one_by_one(oracle: SubsetOracle, items: IntArray, repeats: int, seed: int) -> IntArray:
-    source = SeededSourceForTests(seed)
+    source = InsecureSource(seed)
     total = np.zeros((repeats, oracle.items), dtype=np.int64)
     for item, users in enumerate(items.tolist()):
         reports = oracle.draw_many(item, repeats * users, source)
@@ -114,7 +114,7 @@ def test_a_batch_of_users_whose_items_have_a_law(size: int, users: int) -> None:
     _law_tallies(law, float(users), size, keep, room_for(7, size), streams, found)
     _law_tallies(law[::-1].copy(), float(users), size, keep, room_for(7, size), streams, other)
     held = rng.multinomial(users, law, repeats)
-    source = SeededSourceForTests(size)
+    source = InsecureSource(size)
     single = np.zeros((repeats, 7), dtype=np.int64)
     for item in range(7):
         reports = oracle.draw_many(item, int(held[:, item].sum()), source)
@@ -215,7 +215,7 @@ POLICY = np.array([[0, 1], [1, 0]])
 USERS = 5
 
 
-def held(what: Matter, step: int, repeats: int, seed: int) -> IntArray:
+def held(what: Observable, step: int, repeats: int, seed: int) -> IntArray:
     """Count, user by user, who holds which answer."""
     rng = np.random.default_rng(seed)
     counts = np.zeros((repeats, 2, 2, 2), dtype=np.int64)
@@ -232,7 +232,7 @@ def held(what: Matter, step: int, repeats: int, seed: int) -> IntArray:
     return counts.reshape(repeats, -1)
 
 
-def matched(totals: Totals) -> IntArray:
+def matched(totals: TrueCounts) -> IntArray:
     """The mutant: those with a reward bit are those who went to the first states."""
     ones, moves = totals.rewards[0], totals.moves[0]
     first = np.minimum(moves[:, 0], ones)
@@ -246,11 +246,11 @@ def matched(totals: Totals) -> IntArray:
     [(Reward(), 0), (Reward(), 1), (Transition(), 0), (Joint(), 0), (Joint(), 1)],
     ids=str,
 )
-def test_answers_of_a_batch(what: Matter, step: int) -> None:
+def test_answers_of_a_batch(what: Observable, step: int) -> None:
     """Against users one by one, type-I error 1e-6; bits tied to next states are rejected."""
     repeats, rng = 2000, np.random.default_rng(7)
     where = Partition.by_state(2)
-    all_totals = [draw_totals(WORLD, POLICY, USERS, 1, rng) for _ in range(repeats)]
+    all_totals = [draw_true_counts(WORLD, POLICY, USERS, 1, rng) for _ in range(repeats)]
     batch = np.array([what.counts(totals, step, where, rng).ravel() for totals in all_totals])
     assert np.all(batch.sum(axis=1) == USERS)
     single = held(what, step, repeats, seed=8)

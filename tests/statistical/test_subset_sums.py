@@ -11,9 +11,9 @@ from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
 from ldprl.questions.question import Question
 from ldprl.shape import FloatArray
 from ldprl.simulation import interpreted
-from ldprl.simulation.schedule import Growth
+from ldprl.simulation.replan import Growth
 from ldprl.simulation.seeds import seeds_of
-from ldprl.simulation.world import draw_totals
+from ldprl.simulation.world import draw_true_counts
 from ldprl.statistics import Statistics
 from tests.statistical.checks import TYPE_I, at_most, same_law, together
 from tests.statistical.test_subset_laws import WORLD
@@ -96,7 +96,7 @@ def errors(mechanism: SubsetSelection, users: int, rng: np.random.Generator) -> 
     visits = moves = 0
     for what, step in mechanism.questions():
         assignment = Assignment(ZEROS, 1.0, (Question(what, step, np.ones(2)),))
-        totals = draw_totals(stay(), ZEROS, users, 1, rng)
+        totals = draw_true_counts(stay(), ZEROS, users, 1, rng)
         found += mechanism.decode(
             mechanism.sample_tally(totals, assignment, rng), users, assignment
         )

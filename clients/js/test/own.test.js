@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { InputError, defineMatter, defineMechanism, readAssignment, readDeployment } from "../ldprl.js";
 import { matterOf } from "../src/questions/index.js";
 import { example } from "../testing/examples.js";
-import { SeededSourceForTests } from "../testing/seeded-source.js";
+import { InsecureSource } from "../testing/seeded-source.js";
 
 /** A mechanism of an app's own: one class; it reports a coin, whatever happened. */
 class Coin {
@@ -39,7 +39,7 @@ test("an app adds a mechanism and a kind of question, one definition each", asyn
     questions: [{ kind: "place", step: 1 }],
   };
   const issued = await readAssignment(assignment, deployment);
-  const values = deployment.privatize(reports[0].trajectory, issued, new SeededSourceForTests(1));
+  const values = deployment.privatize(reports[0].trajectory, issued, new InsecureSource(1));
   assert.equal(values.length, 1);
   assert.deepEqual(matterOf("kind", "place").where(3).cell, [0, 1, 2]);
 });
@@ -60,7 +60,7 @@ test("a question about groups brings an oracle of its own, as private as ε says
   const fair = { items: 5, size: 1, threshold: String((2n ** 64n * 6n) / 10n) };
   const issued = await readAssignment(grouped(fair), deployment);
   assert.equal(issued.questions[0].where.count, 2);
-  const values = deployment.privatize(reports[0].trajectory, issued, new SeededSourceForTests(1));
+  const values = deployment.privatize(reports[0].trajectory, issued, new InsecureSource(1));
   assert.ok(values.length === 1 && values[0] < 5);
   for (const bad of [
     { ...fair, threshold: String((2n ** 64n * 7n) / 10n) },

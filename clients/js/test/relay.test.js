@@ -15,7 +15,7 @@ import { exponentialFromBelow } from "../src/numbers.js";
 import { drawAssignment } from "../src/plan.js";
 import { reportText } from "../src/report.js";
 import { example } from "../testing/examples.js";
-import { SeededSourceForTests } from "../testing/seeded-source.js";
+import { InsecureSource } from "../testing/seeded-source.js";
 
 const walk = async (state) => ({ reward: 1, next: (state + 1) % 2 });
 const full = () => {
@@ -83,7 +83,7 @@ async function counting(make) {
 async function leastRoom() {
   for (let size = plan.report_bytes; ; size -= 1) {
     try {
-      await drawAssignment({ ...plan, report_bytes: size }, deployment, new SeededSourceForTests(1));
+      await drawAssignment({ ...plan, report_bytes: size }, deployment, new InsecureSource(1));
     } catch {
       return size + 1;
     }
@@ -235,7 +235,7 @@ test("behind a relay a mechanism must say how long its reports are", async () =>
 test("assignments are drawn by their shares", async () => {
   // 4,000 draws: 8 deviations of the binomial law are 0.055; type-I error below 10⁻¹⁴. The mutant
   // that draws evenly is 0.25 away.
-  const source = new SeededSourceForTests(3);
+  const source = new InsecureSource(3);
   let second = 0;
   for (let i = 0; i < 4000; i += 1) second += (await drawAssignment(plan, deployment, source)).assignment;
   assert.ok(Math.abs(second / 4000 - 0.75) < 0.055);
@@ -251,7 +251,7 @@ test("a report is written down once", async () => {
 
 test("integers below a bound that is no power of two are all below it, and all come", () => {
   // 200 draws: one of three is missing with a probability below 10⁻³⁴; the seed is fixed.
-  const source = new SeededSourceForTests(5);
+  const source = new InsecureSource(5);
   const drawn = new Set(Array.from({ length: 200 }, () => source.below(3n)));
   assert.deepEqual([...drawn].sort(), [0n, 1n, 2n]);
 });

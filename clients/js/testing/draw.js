@@ -3,11 +3,11 @@
 import { createInterface } from "node:readline";
 
 import { readAssignment, readDeployment } from "../ldprl.js";
-import { SeededSourceForTests } from "./seeded-source.js";
+import { InsecureSource } from "./seeded-source.js";
 
 const [document] = process.argv.slice(2).map((text) => JSON.parse(text));
 const deployment = await readDeployment(document);
-const source = new SeededSourceForTests(0);
+const source = new InsecureSource(0);
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { assignment, trajectory, count } = JSON.parse(line);

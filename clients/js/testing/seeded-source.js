@@ -5,7 +5,7 @@ import { RandomSource } from "../src/random.js";
 const BLOCK = new Uint8Array(1 << 20);
 
 /** Reproducible bits, for tests; draws smaller than a block. Gives no privacy. */
-export class SeededSourceForTests extends RandomSource {
+export class InsecureSource extends RandomSource {
   constructor(seed) {
     super();
     const key = createHash("sha256").update(String(seed)).digest();

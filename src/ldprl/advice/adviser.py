@@ -15,8 +15,8 @@ from ldprl.advice.returning import ONCE, Returning
 from ldprl.advice.search import FEW_RUNS, Search
 from ldprl.catalogue import Pair
 from ldprl.errors import InputError, probability, real, whole_number
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, Shape
+from ldprl.worlds.tabular import TabularMDP
 
 DEFAULT_TARGET, DEFAULT_DELTA, DEFAULT_RUNS = 0.1, 1e-6, 30
 """Policy loss to reach, δ of the Gaussian mechanism, and runs of the recommended pair."""

@@ -15,12 +15,12 @@ from ldprl.advice.scenarios import Scenario, scenarios
 from ldprl.catalogue import Pair, build
 from ldprl.experiments.cells import StoppedError
 from ldprl.experiments.local import Processes
-from ldprl.mdp.evaluation import regret
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, IntArray, Shape
 from ldprl.simulation.engine import simulate
 from ldprl.simulation.regret import late_loss, standard_error
-from ldprl.simulation.schedule import AtLeast, Growth
+from ldprl.simulation.replan import AtLeast, Growth
+from ldprl.worlds.evaluation import regret
+from ldprl.worlds.tabular import TabularMDP
 
 FIRST_PLAN, GROWTH = 1000, 0.1
 """A plan serves at least 1/1000 of the users, and later ones a tenth of the users so far."""

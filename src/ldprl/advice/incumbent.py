@@ -11,9 +11,9 @@ from ldprl.advice.adviser import Advice
 from ldprl.advice.scenarios import given_scenario
 from ldprl.disk import read_json
 from ldprl.errors import InputError, real
-from ldprl.mdp.evaluation import regret
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import Shape, check_policy
+from ldprl.worlds.evaluation import regret
+from ldprl.worlds.tabular import TabularMDP
 
 _EXPECTED = "a loss from 0 to 1, or with --mdp a JSON file with an (H, S) table of actions"
 

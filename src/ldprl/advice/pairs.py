@@ -39,9 +39,9 @@ def compared(shape: Shape) -> tuple[Pair, ...]:
 def pair_of(learner: str | None, mechanism: str | None, shape: Shape) -> Pair:
     """Return the pair that a caller names in full or in half."""
     if learner is None:
-        reads = MECHANISMS.find(mechanism or "").fills
+        reads = MECHANISMS.find(mechanism or "").statistics_kind
         fitting = [pair.learner for pair in (preferred(shape), *PAIRS)]
-        learner = next(name for name in fitting if LEARNERS.find(name).reads == reads)
+        learner = next(name for name in fitting if LEARNERS.find(name).statistics_kind == reads)
     kind = LEARNERS.find(learner)
     pair = Pair(learner, mechanism or kind.usual_mechanism)
     if kind.needs_central_trust or not kind.private or not MECHANISMS.find(pair.mechanism).private:

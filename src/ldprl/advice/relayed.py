@@ -12,9 +12,9 @@ from ldprl.advice.forecast import FIRST_PLAN, Forecast, Forecaster, Trials
 from ldprl.advice.pairs import PAIRS
 from ldprl.catalogue import Pair
 from ldprl.errors import InputError, probability, whole_number
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.shape import Shape
+from ldprl.worlds.tabular import TabularMDP
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ from itertools import count
 import numpy as np
 
 from ldprl.errors import InputError
-from ldprl.mdp.evaluation import worth
-from ldprl.mdp.families import random_mdp, riverswim
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import Shape
+from ldprl.worlds.evaluation import worth
+from ldprl.worlds.families import random_mdp, riverswim
+from ldprl.worlds.tabular import TabularMDP
 
 _LEAST_WORTH = 0.05
 """Reward per step by which the best policy beats acting at random in a plausible MDP, at least.

@@ -20,9 +20,9 @@ import numpy as np
 
 from ldprl.bounds.information import binary_kl, contraction, distance_information, visit_information
 from ldprl.errors import InputError
-from ldprl.mdp.evaluation import optimum
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray
+from ldprl.worlds.evaluation import optimum
+from ldprl.worlds.tabular import TabularMDP
 
 TIE = 1e-9
 """Actions whose gaps are below this count as equally good, per step of the horizon."""

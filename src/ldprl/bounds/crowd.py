@@ -12,7 +12,7 @@ from ldprl.bounds.evi import EVIBound, evi_upper_bound
 from ldprl.bounds.instance import instance_lower_bound
 from ldprl.bounds.pair import best_pair
 from ldprl.errors import positive, probability, whole_number
-from ldprl.mdp.tabular import TabularMDP
+from ldprl.worlds.tabular import TabularMDP
 
 
 @dataclass(frozen=True)

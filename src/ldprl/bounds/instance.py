@@ -11,8 +11,8 @@ import numpy as np
 from ldprl.bisection import bisect
 from ldprl.bounds.alternatives import Alternative, Instance, Row
 from ldprl.errors import InputError, positive, real
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray
+from ldprl.worlds.tabular import TabularMDP
 
 _HALVINGS = 40
 """Halvings of [0, 2] in the search for the largest valid scale of the prices, rounded down."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ldprl.errors import InputError, one_of, positive, whole_number
-from ldprl.mdp.hard_tree import long_enough, tree_levels
 from ldprl.mechanisms.mechanism import Constants
+from ldprl.worlds.hard_tree import long_enough, tree_levels
 
 
 def regret_lower_bound_ldp(
@@ -21,7 +21,7 @@ def regret_lower_bound_ldp(
     """Return a regret that every ε-LDP learner has on some MDP (theorem "Lower-Bound").
 
     The end of its proof has (H−d)√(KLA) / (64·min{e^ε−1, 1/2}), where L leaves and depth d are
-    those of :func:`ldprl.mdp.hard_tree`. ``sound`` has 64√2 in place of 64 where LA = 2.
+    those of :func:`ldprl.worlds.hard_tree`. ``sound`` has 64√2 in place of 64 where LA = 2.
 
     Parameters
     ----------

@@ -16,9 +16,9 @@ from ldprl.bisection import bisect
 from ldprl.bounds.alternatives import Alternative, Instance, Row
 from ldprl.bounds.information import binary_kl
 from ldprl.errors import InputError, positive, probability, whole_number
-from ldprl.mdp.evaluation import optimum
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray
+from ldprl.worlds.evaluation import optimum
+from ldprl.worlds.tabular import TabularMDP
 
 _HALVINGS = 45
 """Halvings in a search; the result is rounded to the safe side."""

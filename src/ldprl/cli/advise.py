@@ -16,8 +16,8 @@ from ldprl.errors import InputError, probability
 
 if TYPE_CHECKING:
     from ldprl.advice import Returning
-    from ldprl.mdp.tabular import TabularMDP
     from ldprl.shape import Shape
+    from ldprl.worlds.tabular import TabularMDP
 
 
 def advise(
@@ -187,7 +187,7 @@ def _central_delta(given: float | None, shuffle: int | None) -> float:
 def _problem(world: str | None, sizes: dict[str, int | None]) -> Shape | TabularMDP:
     if world is None:
         return shape_from(sizes, "a whole number, or an MDP with --mdp")
-    from ldprl.mdp.specification import mdp_from
+    from ldprl.worlds.specification import mdp_from
 
     mdp = mdp_from(world)
     for name, size in sizes.items():

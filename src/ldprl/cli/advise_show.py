@@ -20,8 +20,8 @@ from ldprl.advice.words import (
 )
 from ldprl.catalogue import LEARNERS
 from ldprl.cli.show import number, show_line, show_table
-from ldprl.mdp.evaluation import random_value, worth
-from ldprl.mdp.tabular import TabularMDP
+from ldprl.worlds.evaluation import random_value, worth
+from ldprl.worlds.tabular import TabularMDP
 
 
 def record(

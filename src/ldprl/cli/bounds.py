@@ -21,9 +21,9 @@ from ldprl.cli.show import show_json
 from ldprl.errors import InputError, probability
 
 if TYPE_CHECKING:
-    from ldprl.mdp.tabular import TabularMDP
     from ldprl.mechanisms.mechanism import Constants
     from ldprl.shape import Shape
+    from ldprl.worlds.tabular import TabularMDP
 
 _GAP = 0.1
 """The gap for which LDP-EVI's bound without K is shown."""
@@ -69,8 +69,8 @@ def bounds(
     logarithms. With --mdp and --instance, also what every learner pays in that world, and with
     --crowd the same for shuffled reports.
     """
-    from ldprl.mdp.specification import mdp_from
     from ldprl.mechanisms.catalogue import MECHANISMS
+    from ldprl.worlds.specification import mdp_from
 
     sizes = {"states": states, "actions": actions, "horizon": horizon}
     if instance and mdp is None:

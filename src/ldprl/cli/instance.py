@@ -9,7 +9,7 @@ from ldprl.errors import positive
 
 if TYPE_CHECKING:
     from ldprl.bounds import Instance
-    from ldprl.mdp.tabular import TabularMDP
+    from ldprl.worlds.tabular import TabularMDP
 
 CLASS = (
     "every world with the same states, actions, horizon and start, with any transitions and any"

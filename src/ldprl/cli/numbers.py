@@ -17,7 +17,7 @@ _LEAST_DELTA = 1e-9
 
 def count(field: str, text: str, at_least: int, at_most: int) -> int:
     """Read a whole number in a range, in digits or as 1e8."""
-    from ldprl.mdp.specification import count as whole
+    from ldprl.worlds.specification import count as whole
 
     number = whole(field, text)
     if not at_least <= number <= at_most:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from ldprl.simulation.schedule import Schedule, plans_until
+from ldprl.simulation.replan import Replan, plans_until
 
 _BETWEEN_UPDATES = 0.1
 """Seconds from one change of a bar to the next: redrawing it takes longer than many plans do."""
@@ -23,7 +23,7 @@ _LINE_FACTOR = 1.25
 
 @contextmanager
 def progress_bar(
-    schedule: Schedule, episodes: int, runs: int
+    schedule: Replan, episodes: int, runs: int
 ) -> Iterator[Callable[[int, int], None] | None]:
     """Show the progress of a simulation on stderr if that is a terminal; else return None.
 

@@ -92,18 +92,18 @@ def regret(
     started = time.perf_counter()
     from ldprl.catalogue import LEARNERS, build, recommended
     from ldprl.cli.progress import progress_bar, show_status
-    from ldprl.mdp.specification import mdp_from, with_structure
     from ldprl.simulation.engine import simulate
     from ldprl.simulation.learnt import learnt
-    from ldprl.simulation.needed import nothing_learnt
-    from ldprl.simulation.schedule import AtLeast, Within, schedule_from
+    from ldprl.simulation.replan import AtLeast, Within, replan_from
+    from ldprl.simulation.sample_size import nothing_learnt
+    from ldprl.worlds.specification import mdp_from, with_structure
 
     import_seconds = time.perf_counter() - started
     if learner is not None:
         LEARNERS.find(learner)
     if central_delta is not None:
         _check_central(central_delta, crowd, until_certified)
-    schedule = schedule_from(replan)
+    schedule = replan_from(replan)
     if crowd is not None:
         schedule = AtLeast(schedule, crowd)
     world = mdp_from(mdp)

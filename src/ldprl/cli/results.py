@@ -47,7 +47,7 @@ def plot(
 
 def show_summary(summary: Summary) -> None:
     """Print a table for each environment, with a row for each combination."""
-    from ldprl.simulation.needed import rounded
+    from ldprl.simulation.sample_size import rounded
 
     heads = ("learner", "mechanism", "ε", "runs", "regret", "worst", "learnt", "s")
     groups = dict.fromkeys((line.environment, line.constants) for line in summary.lines)

@@ -12,7 +12,7 @@ from ldprl.cli.show import number, show_json, show_line, show_table
 from ldprl.errors import InputError, positive
 
 if TYPE_CHECKING:
-    from ldprl.people import People
+    from ldprl.simulated_clients import SimulatedClients
 
 _STATUSES = ("counted", "duplicate", "accepted", "unsent")
 _CURVE_ROWS = 8
@@ -52,8 +52,8 @@ def simulate_users(
     from ldprl.cli.progress import counted_bar
     from ldprl.client import ClientError, UnavailableError
     from ldprl.client.client import served_digest
-    from ldprl.mdp.specification import mdp_from
-    from ldprl.people import People
+    from ldprl.simulated_clients import SimulatedClients
+    from ldprl.worlds.specification import mdp_from
 
     demo = str(files("ldprl") / "service" / "demo" / "world.json")
     world = mdp_from(demo if mdp == "demo" else mdp)
@@ -67,7 +67,7 @@ def simulate_users(
         expected = "a service at work: its operator has paused it, and can resume it"
         raise InputError("url", url, f"{expected} (POST /v1/admin/pause)")
     try:
-        people = People(url, digest, world, users, concurrency, seed, patience)
+        people = SimulatedClients(url, digest, world, users, concurrency, seed, patience)
         try:
             with counted_bar("users", users) as progress:
                 people.run(progress)
@@ -100,7 +100,7 @@ def _is_paused(url: str) -> bool:
     return isinstance(status, dict) and status.get("paused") is True
 
 
-def _show_json(people: People) -> None:
+def _show_json(people: SimulatedClients) -> None:
     points, curve = people.curve()
     show_json(
         {
@@ -114,7 +114,7 @@ def _show_json(people: People) -> None:
     )
 
 
-def _show_table(people: People, url: str) -> None:
+def _show_table(people: SimulatedClients, url: str) -> None:
     done = people.regret.users
     sent = {status: people.statuses[status] for status in _STATUSES}
     rows = [(status, f"{times:,}") for status, times in sent.items() if times]

@@ -97,8 +97,8 @@ def _of_mechanism(
 
 
 def _of_deployment(file: Path, times: list[int]) -> PrivacyStatement:
-    from ldprl.accounting.known import known_in_words
     from ldprl.accounting.statement import USUAL_CROWD_DELTA, privacy_statement
+    from ldprl.accounting.structure_words import known_in_words
     from ldprl.service.settings import read_deployment
 
     found = read_deployment(file)

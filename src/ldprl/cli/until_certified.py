@@ -10,9 +10,9 @@ from ldprl.rounding import at_least, at_most
 
 if TYPE_CHECKING:
     from ldprl.learning.learner import Learner
-    from ldprl.mdp.tabular import TabularMDP
     from ldprl.mechanisms.mechanism import Mechanism
-    from ldprl.simulation.schedule import Schedule
+    from ldprl.simulation.replan import Replan
+    from ldprl.worlds.tabular import TabularMDP
 
 
 def show_until_certified(
@@ -20,7 +20,7 @@ def show_until_certified(
     gap: float,
     runs: int,
     seed: int,
-    schedule: Schedule,
+    schedule: Replan,
     as_json: bool,
 ) -> None:
     """Simulate each run until its policy is certified, and show how long that took."""

@@ -18,12 +18,12 @@ import ldprl
 from ldprl.catalogue import build, parameters_of
 from ldprl.experiments.schema import Experiment
 from ldprl.learning.learner import Learner
-from ldprl.mdp.specification import mdp_from
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.mechanism import Constants, Mechanism, PrivacyWarning
 from ldprl.simulation.engine import Simulation, simulate
 from ldprl.simulation.learnt import learnt
+from ldprl.worlds.specification import mdp_from
+from ldprl.worlds.tabular import TabularMDP
 
 FAILURE_PROBABILITY, ALPHA = 0.1, 2.0
 """What learners have that use them, where nothing else is said."""

@@ -12,7 +12,7 @@ from ldprl.errors import InputError, above, one_of, positive, probability, real
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.naming import Catalogue
-from ldprl.simulation.schedule import schedule_from
+from ldprl.simulation.replan import replan_from
 
 _T = TypeVar("_T")
 
@@ -28,7 +28,7 @@ class Experiment:
     Parameters
     ----------
     environments
-        MDPs, as :func:`ldprl.mdp.mdp_from` reads them; a file's path starts at the TOML file's
+        MDPs, as :func:`ldprl.worlds.mdp_from` reads them; a file's path starts at the TOML file's
         folder.
     learners, mechanisms
         Names, as ``ldprl learners`` and ``ldprl mechanisms`` list them; each learner meets each
@@ -76,7 +76,7 @@ class Experiment:
         self._check("episodes", _count(1, 10**12))
         self._check("runs", _count(1, 10**6))
         self._check("replan", _text)
-        schedule_from(self.replan)
+        replan_from(self.replan)
         self._check(
             "delta", lambda field, value: probability(field, _number(field, value), zero=True)
         )

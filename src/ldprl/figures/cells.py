@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from ldprl.catalogue import Pair
 from ldprl.experiments.cells import Cell, digest_of
 from ldprl.figures.settings import ALPHA, DELTA, FAILURE_PROBABILITY, GROWTH, Settings
-from ldprl.mdp import TabularMDP, optimum, random_mdp
 from ldprl.mechanisms.mechanism import Constants
+from ldprl.worlds import TabularMDP, optimum, random_mdp
 
 LEAST_GAP = 0.25
 """Expected reward by which the best policy beats the worst, at least, in an MDP that is shown."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ldprl.experiments.cells import Cell
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.collection import Collection
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.settings import Settings
 
 if TYPE_CHECKING:
@@ -76,13 +76,13 @@ class Figure:
     plot: Callable[[pa.Table], dict[str, Picture]]
     findings: Callable[[pa.Table], Findings]
     cells: Callable[[Settings], list[Cell]] = no_cells
-    table: Callable[[Laboratory], pa.Table] | None = None
+    table: Callable[[CellRunner], pa.Table] | None = None
     chapter: int | None = None
     lead: Callable[[Settings], str] | None = None
     options: frozenset[str] = frozenset()
     runs: int = 20
 
-    def make_table(self, laboratory: Laboratory) -> pa.Table:
+    def make_table(self, laboratory: CellRunner) -> pa.Table:
         """Return the figure's data; its cells must have been simulated."""
         if self.table is None:
             return laboratory.table(self.cells(laboratory.settings))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from ldprl.experiments.cells import Cell
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.simulation.engine import Simulation
-from ldprl.simulation.schedule import plans_until, schedule_from
+from ldprl.simulation.replan import plans_until, replan_from
 
 Progress = Callable[[str, float, float], None]
 """Called with the current activity, the share of the work that is done, and the seconds left."""
@@ -158,8 +158,8 @@ def cost(cell: Cell) -> float:
     every one of them is simulated too. The constants are from one run of all figures of the paper.
     """
     shape = cell.mdp.shape
-    plans = plans_until(schedule_from(cell.replan), cell.episodes)[1][-1]
-    if MECHANISMS.find(cell.mechanism).fills == "effects":
+    plans = plans_until(replan_from(cell.replan), cell.episodes)[1][-1]
+    if MECHANISMS.find(cell.mechanism).statistics_kind == "effects":
         return cell.runs * (1e-2 * plans + 3e-8 * cell.episodes * shape.horizon)
     size = shape.states**2 * shape.actions * shape.horizon
     each = 1e-5 + 0.1e-6 * size

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 
 from ldprl.disk import replacing
 from ldprl.errors import InputError, whole_number
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.collection import Collection
 from ldprl.figures.drawing import save, style
 from ldprl.figures.figure import Chapter
 from ldprl.figures.gallery import GALLERY
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.page import markdown
 from ldprl.figures.progress import Progress, Work, ordered
 from ldprl.figures.report import Timing, report
@@ -58,7 +58,7 @@ def reproduce(
     chosen = {name: collection.named(name) for name in names or collection.chapters()}
     processes = whole_number("workers", os.cpu_count() if workers is None else workers, 1)
     _refuse_others(out)
-    laboratory = Laboratory(settings, out / "data")
+    laboratory = CellRunner(settings, out / "data")
     needed = {cell.identity: cell for one in chosen.values() for cell in one.cells(settings)}
     missing = ordered(laboratory.missing(list(needed.values())))
     work = Work(progress, missing, len(chosen), processes)
@@ -111,7 +111,7 @@ def _chapters(
 def _chapter(collection: Collection, name: str, settings: Settings, out: Path) -> Chapter:
     started = time.perf_counter()
     figure = collection.named(name)
-    table = figure.make_table(Laboratory(settings, out / "data"))
+    table = figure.make_table(CellRunner(settings, out / "data"))
     data = out / "data" / f"{name}.parquet"
     with replacing(data) as file:
         pq.write_table(table, file, compression="zstd")

@@ -128,7 +128,7 @@ def statistics_of(sums: Sums, like: Statistics) -> Statistics:
     )
 
 
-class Draft(NamedTuple):
+class PlanBuffer(NamedTuple):
     """A plan as arrays: assignment i has row i; ``used[0]`` rows are in use.
 
     A question is a place in the list that the mechanism's ``questions()`` returns. With
@@ -143,9 +143,9 @@ class Draft(NamedTuple):
     weights: FloatArray
 
 
-def draft_for(shape: Shape, most: int, answers: int = 0) -> Draft:
+def plan_buffer_for(shape: Shape, most: int, answers: int = 0) -> PlanBuffer:
     """Return room for ``most`` assignments of up to ``answers`` questions."""
-    return Draft(
+    return PlanBuffer(
         used=np.zeros(1, dtype=np.int64),
         policies=np.zeros((most, shape.horizon * shape.states), dtype=np.int64),
         shares=np.zeros(most),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
+from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, sizes_of
 from ldprl.kernels.compiling import kernel, method
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.hypergeometric import hypergeometric
@@ -60,7 +60,7 @@ class AskingChannel(NamedTuple):
     here: FloatArray
 
     def gather(
-        self, population: Any, draft: Draft, i: int, users: float, sums: Sums, chance: Array,
+        self, population: Any, draft: PlanBuffer, i: int, users: float, sums: Sums, chance: Array,
         stream: Array,
     ) -> None:  # fmt: skip
         """Add to ``sums`` the decoded answers of ``users`` users of assignment i."""
@@ -101,7 +101,7 @@ class SeveralAnswersChannel(NamedTuple):
     moves: FloatArray
 
     def gather(
-        self, population: Any, draft: Draft, i: int, users: float, sums: Sums, chance: Array,
+        self, population: Any, draft: PlanBuffer, i: int, users: float, sums: Sums, chance: Array,
         stream: Array,
     ) -> None:  # fmt: skip
         """Add to ``sums`` the decoded answers of ``users`` users of assignment i.

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
+from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, sizes_of
 from ldprl.kernels.compiling import kernel, method
 from ldprl.kernels.noise import many
 from ldprl.mechanisms.layout import Layout
@@ -44,7 +44,7 @@ class CountingChannel(NamedTuple):
     stretches: IntArray
 
     def gather(
-        self, population: Any, draft: Draft, i: int, users: float, sums: Sums, chance: Array,
+        self, population: Any, draft: PlanBuffer, i: int, users: float, sums: Sums, chance: Array,
         stream: Array,
     ) -> None:  # fmt: skip
         """Add to ``sums`` the decoded reports of ``users`` users of assignment i."""

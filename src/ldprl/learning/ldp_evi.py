@@ -111,13 +111,13 @@ class LDPEVI(CompiledLearner):
         from ldprl.kernels.arrays import sizes_of
         from ldprl.learning.planners.asker import asker_for
         from ldprl.learning.planners.confidence import growth_room, mixture_rates
+        from ldprl.learning.planners.constraints import constraint_arrays
         from ldprl.learning.planners.guard import guard_for
-        from ldprl.learning.planners.known import known_arrays
         from ldprl.learning.planners.ldp_evi import LDPEVIPlanner, empty_set
         from ldprl.learning.planners.optimism import values_for
 
         shape, laws = statistics.shape, self._laws
-        fixed, possible = known_arrays(self.structure, shape.states)
+        fixed, possible = constraint_arrays(self.structure, shape.states)
         sizes, places = sizes_of(shape), shape.horizon * shape.states
         return LDPEVIPlanner(
             sizes=sizes,
@@ -145,11 +145,11 @@ class LDPEVI(CompiledLearner):
 
     def room(self, statistics: Statistics) -> Any:
         """Return room for two policies with their questions, and for every question once more."""
-        from ldprl.kernels.arrays import draft_for
+        from ldprl.kernels.arrays import plan_buffer_for
         from ldprl.learning.planners.questions import MOST_QUESTIONS
 
         rows = 2 * (MOST_QUESTIONS + 1) + len(self._questions())
-        return draft_for(statistics.shape, rows, self.mechanism.answers)
+        return plan_buffer_for(statistics.shape, rows, self.mechanism.answers)
 
     def _questions(self) -> list[Any]:
         return self.mechanism.questions()

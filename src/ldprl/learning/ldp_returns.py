@@ -20,12 +20,12 @@ from ldprl.learning.preferences import EffectBelief, believe
 from ldprl.learning.ranges import Band, bands, shares
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.return_bits import RECENCY, ReturnBits
+from ldprl.policies.tables import TableDistribution
 from ldprl.questions.question import Question
 from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Effects, Statistics
 from ldprl.structure import Structure
-from ldprl.tables import TableLaw
 
 _FORGETTING = 0.2
 """The k-th user counts k^0.2: effects are those under the law in force, and drift as it moves; with
@@ -76,7 +76,7 @@ class LDPReturns(Learner):
     usual_mechanism = "return-bits"
     forecast_with: ClassVar[tuple[str, ...]] = ("return-bits",)
     mechanism: ReturnBits
-    reads = "effects"
+    statistics_kind = "effects"
     uses = ("admissible", "groups", "incumbent")
 
     def __init__(self, mechanism: Mechanism, *, structure: Structure | None = None) -> None:
@@ -136,7 +136,7 @@ class LDPReturns(Learner):
 
     def _laws(
         self, odds: FloatArray, users: int, rng: np.random.Generator
-    ) -> Iterator[tuple[TableLaw, float]]:
+    ) -> Iterator[tuple[TableDistribution, float]]:
         """Yield the laws of a plan with their shares; ``odds`` have the shape (parts, S, A)."""
         shape, leaning = self.mechanism.shape, leaning_share(odds[0], users)
         no_lean = np.ones(shape.actions)
@@ -144,7 +144,7 @@ class LDPReturns(Learner):
         for lean, share in ((no_lean, 1 - leaning), *((one, leaning / TILTS) for one in leans)):
             if share > 0:
                 chances = self._chances(odds, lean, users)
-                yield TableLaw.of(shape, chances, rng.bytes(16).hex()), share
+                yield TableDistribution.of(shape, chances, rng.bytes(16).hex()), share
 
 
 def odds_of(beliefs: list[EffectBelief]) -> FloatArray:

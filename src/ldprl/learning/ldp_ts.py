@@ -73,12 +73,12 @@ class LDPTS(CompiledLearner):
         from ldprl.kernels.arrays import sizes_of
         from ldprl.kernels.generator import LANES
         from ldprl.learning.planners.asker import asker_for
-        from ldprl.learning.planners.known import known_arrays
+        from ldprl.learning.planners.constraints import constraint_arrays
         from ldprl.learning.planners.ldp_ts import MOST_POLICIES, LDPTSPlanner
         from ldprl.learning.planners.optimism import values_for
 
         shape = statistics.shape
-        fixed, possible = known_arrays(self.structure, shape.states)
+        fixed, possible = constraint_arrays(self.structure, shape.states)
         sizes, places = sizes_of(shape), shape.horizon * shape.states
         rows = (sizes.leading, sizes.states)
         # Normal draws come in pairs from two halves of whole lanes.
@@ -109,12 +109,12 @@ class LDPTS(CompiledLearner):
 
     def room(self, statistics: Statistics) -> Any:
         """Return room for the policies of the draws, and the greedy one with its questions."""
-        from ldprl.kernels.arrays import draft_for
+        from ldprl.kernels.arrays import plan_buffer_for
         from ldprl.learning.planners.ldp_ts import MOST_POLICIES
         from ldprl.learning.planners.questions import MOST_QUESTIONS
 
         most = MOST_POLICIES + MOST_QUESTIONS + 1
-        return draft_for(statistics.shape, most, self.mechanism.answers)
+        return plan_buffer_for(statistics.shape, most, self.mechanism.answers)
 
     def _questions(self) -> list[Any]:
         return self.mechanism.questions()

@@ -16,7 +16,6 @@ import numpy as np
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError
-from ldprl.learning.chart import Chart, Expedition, Way, chart_of
 from ldprl.learning.ldp_returns import (
     TILTS,
     LDPReturns,
@@ -29,16 +28,17 @@ from ldprl.learning.ldp_returns import (
 )
 from ldprl.learning.learner import check_mechanism
 from ldprl.learning.preferences import gain_over_loss
+from ldprl.learning.sparse_model import GoalPolicy, ProbePolicy, SparseModel, sparse_model_of
 from ldprl.mechanisms.bits_and_moves import BitsAndMoves
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.return_bits import RECENCY
+from ldprl.policies.tables import TableDistribution
 from ldprl.questions.question import Question
 from ldprl.questions.returns import UNIT, Return
 from ldprl.questions.transition import Transition
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 from ldprl.structure import Structure
-from ldprl.tables import TableLaw
 
 _EXPEDITIONS = 8
 """How many unknown (s, a) the users of a plan are sent to at the same time."""
@@ -148,7 +148,7 @@ class LDPWays(LDPReturns):
         weights = np.full(shape.states, weight_after(users))
         for chances, way, part in self._sent(odds, chart, sent, lead, leaning, users, rng):
             bits = (1 - charting) * (part - surveying if way == sent.lead else part)
-            law = TableLaw.of(shape, chances, rng.bytes(16).hex())
+            law = TableDistribution.of(shape, chances, rng.bytes(16).hex())
             for what, share in asked:
                 # Users with a leaning law are on no way.
                 shown = what.scored > 0 and way >= 0
@@ -166,8 +166,8 @@ class LDPWays(LDPReturns):
         lead = self._destinations(statistics, chart, scale).lead
         return chart.way_to(lead).applied_to(leading)
 
-    def _chart(self, statistics: Statistics) -> Chart:
-        return chart_of(statistics, self._charting.move_variance, self.known.choices)
+    def _chart(self, statistics: Statistics) -> SparseModel:
+        return sparse_model_of(statistics, self._charting.move_variance, self.known.choices)
 
     def _range(self, asked: list[tuple[Return, float]]) -> tuple[int, int]:
         """Return the mean return that answers are expected to show, and their scatter.
@@ -184,7 +184,7 @@ class LDPWays(LDPReturns):
         middle = min(round(low + float(width @ above)), most)
         return middle, max(round(float(width @ self.mechanism.spread(above))), 1)
 
-    def _destinations(self, statistics: Statistics, chart: Chart, scale: int) -> Destinations:
+    def _destinations(self, statistics: Statistics, chart: SparseModel, scale: int) -> Destinations:
         """Return what users' returns say of every destination.
 
         Its mean return is believed to be N(μ, τ²) before anybody went there, with μ the mean of all
@@ -217,9 +217,9 @@ class LDPWays(LDPReturns):
     def _sent(
         self,
         odds: FloatArray,
-        chart: Chart,
+        chart: SparseModel,
         sent: Destinations,
-        lead: Way,
+        lead: GoalPolicy,
         leaning: float,
         users: int,
         rng: np.random.Generator,
@@ -239,7 +239,7 @@ class LDPWays(LDPReturns):
             yield lead.led(leant, max(away, floor)), -1, (leaning - testing) / TILTS
 
 
-def _reporting_moves(expeditions: list[Expedition], share: float) -> Iterator[Assignment]:
+def _reporting_moves(expeditions: list[ProbePolicy], share: float) -> Iterator[Assignment]:
     """Yield the assignments of users who report a move, all with the same part of ``share``."""
     for policy, step, there in expeditions:
         weights = np.clip(there, _LEAST_WEIGHT, 1.0)

@@ -28,7 +28,7 @@ class Learner(Named, ABC):
 
     private: ClassVar[bool] = True
     """Whether the learner can work with noisy sums."""
-    reads: ClassVar[Family] = "model"
+    statistics_kind: ClassVar[Family] = "model"
     """Which sums it learns from."""
     usual_mechanism: ClassVar[str] = "laplace"
     """The mechanism that it is run with unless another is named."""
@@ -116,10 +116,10 @@ class Learner(Named, ABC):
         return None
 
     def room(self, statistics: Statistics) -> Any:
-        """Return the :class:`~ldprl.kernels.arrays.Draft` that the compiled planner writes to."""
-        from ldprl.kernels.arrays import draft_for
+        """Return the :class:`~ldprl.kernels.arrays.PlanBuffer` that its planner fills."""
+        from ldprl.kernels.arrays import plan_buffer_for
 
-        return draft_for(statistics.shape, 1)
+        return plan_buffer_for(statistics.shape, 1)
 
 
 class CompiledLearner(Learner):

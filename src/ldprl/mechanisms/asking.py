@@ -18,10 +18,10 @@ import numpy as np
 from ldprl.accounting.loss import LossPair
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError
-from ldprl.mechanisms.alphabet import Alphabet, Subsets, SubsetsByTable
+from ldprl.mechanisms.codec import ReportCodec, Subsets, SubsetsByTable
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
-from ldprl.questions.matter import Matter
+from ldprl.questions.observable import Observable
 from ldprl.questions.partition import Partition
 from ldprl.questions.question import Question
 from ldprl.questions.worth import Worth
@@ -30,7 +30,7 @@ from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import Totals
+    from ldprl.simulation.world import TrueCounts
 
 
 class Oracle(Protocol):
@@ -86,23 +86,23 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
 
     @property
     @abstractmethod
-    def matters(self) -> tuple[Matter, ...]:
+    def matters(self) -> tuple[Observable, ...]:
         """What this mechanism asks about."""
 
     @abstractmethod
     def oracle_for(self, items: int) -> AnyOracle:
         """Return the oracle that hides one of ``items`` items, with one answer's share of ε."""
 
-    def oracle(self, what: Matter, where: Partition | None = None) -> AnyOracle:
+    def oracle(self, what: Observable, where: Partition | None = None) -> AnyOracle:
         """Return the oracle that answers questions about ``what``."""
         partition = what.where(self.shape.states) if where is None else where
         return self.oracle_for(what.items(partition))
 
-    def questions(self) -> list[tuple[Matter, int]]:
+    def questions(self) -> list[tuple[Observable, int]]:
         """Return every matter and step that can be asked; a user gets ``answers`` of them."""
         return [(what, h) for what in self.matters for h in what.steps(self.shape.horizon)]
 
-    def askable(self) -> list[tuple[Matter, int]]:
+    def askable(self) -> list[tuple[Observable, int]]:
         """Return all that a user may be asked: what the learner asks, and what certifies."""
         return self.questions() + ([(Worth(), 0)] if self._asks_worth else [])
 
@@ -159,7 +159,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
             return question.document()
         return question.document() | self.oracle(question.what, question.where).document()
 
-    def alphabet(self, assignment: Assignment) -> Alphabet:
+    def alphabet(self, assignment: Assignment) -> ReportCodec:
         """Return, for each question, as many of its items as the oracle names."""
         parts = tuple((oracle.items, oracle.size) for _, oracle, _ in self.parts(assignment))
         if assignment.law is None:
@@ -192,7 +192,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         return np.concatenate(parts, axis=1)
 
     def sample_tally(
-        self, totals: Totals, assignment: Assignment, rng: np.random.Generator
+        self, totals: TrueCounts, assignment: Assignment, rng: np.random.Generator
     ) -> Array:
         """Draw the sum of the reports of all the users in ``totals``, exactly in distribution.
 

@@ -17,7 +17,7 @@ from ldprl.accounting.words import chance
 from ldprl.assignment import Assignment
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.subset import CellMoments, SubsetOracle, subset_oracle
-from ldprl.questions.matter import Matter
+from ldprl.questions.observable import Observable
 from ldprl.questions.returns import UNIT, Return
 from ldprl.questions.transition import Transition
 from ldprl.shape import Array, Shape
@@ -56,7 +56,7 @@ class BitsAndMoves(ReturnBits):
         self._moves = subset_oracle(items, exact, _MOST_TOLD) if self.maps else self._oracle
 
     @property
-    def matters(self) -> tuple[Matter, ...]:
+    def matters(self) -> tuple[Observable, ...]:
         """The return, and moves."""
         return (*super().matters, Transition()) if self.maps else super().matters
 

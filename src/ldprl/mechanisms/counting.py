@@ -10,7 +10,7 @@ import numpy as np
 
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError, instance_of, one_of
-from ldprl.mechanisms.alphabet import Alphabet, Counters, CountersByTable
+from ldprl.mechanisms.codec import Counters, CountersByTable, ReportCodec
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
@@ -19,7 +19,7 @@ from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import Totals
+    from ldprl.simulation.world import TrueCounts
 
 
 class CountingMechanism(Mechanism):
@@ -156,7 +156,7 @@ class CountingMechanism(Mechanism):
             squares=None if squares is None else np.where(played, squares * unit, 0.0),
         )
 
-    def alphabet(self, assignment: Assignment) -> Alphabet:
+    def alphabet(self, assignment: Assignment) -> ReportCodec:
         """Return the range of each counter: as far as noise may take it."""
         most = self.layout.steps() * self.layout.units()
         low, high = self.report_range(most)
@@ -190,7 +190,7 @@ class CountingMechanism(Mechanism):
         raise InputError("mechanism", self.name, "one that a client can draw")
 
     def sample_tally(
-        self, totals: Totals, assignment: Assignment, rng: np.random.Generator
+        self, totals: TrueCounts, assignment: Assignment, rng: np.random.Generator
     ) -> Array:
         """Draw the tally of all the users in ``totals``, exactly in distribution."""
         counts = totals.counts(self.layout, assignment.policy)

@@ -23,21 +23,21 @@ from ldprl.accounting.loss import LossPair
 from ldprl.accounting.profile import PrivacyProfile
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError
-from ldprl.mechanisms.alphabet import Alphabet
+from ldprl.mechanisms.codec import ReportCodec
 from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.rows import RowLaws
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.naming import Named, built_from
-from ldprl.questions.matter import Matter
+from ldprl.questions.observable import Observable
 from ldprl.questions.question import Question
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import Family, Statistics
 
 if TYPE_CHECKING:
-    from ldprl.mdp.tabular import TabularMDP
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import Totals
+    from ldprl.simulation.world import TrueCounts
+    from ldprl.worlds.tabular import TabularMDP
 
 Constants = Literal["sound", "paper"]
 
@@ -70,7 +70,7 @@ class Mechanism(Named, ABC):
 
     private: ClassVar[bool] = True
     """Whether a report hides anything at all."""
-    fills: ClassVar[Family] = "model"
+    statistics_kind: ClassVar[Family] = "model"
     """Which sums its reports add up to."""
     deployable: ClassVar[bool] = False
     """Whether a service may name it: private by sound constants, drawn exactly by a client."""
@@ -156,7 +156,7 @@ class Mechanism(Named, ABC):
 
     @abstractmethod
     def sample_tally(
-        self, totals: Totals, assignment: Assignment, rng: np.random.Generator
+        self, totals: TrueCounts, assignment: Assignment, rng: np.random.Generator
     ) -> Array:
         """Draw the tally of all the users in ``totals``, exactly in distribution."""
 
@@ -216,7 +216,7 @@ class Mechanism(Named, ABC):
         reward, move = self.row_laws.rewards, self.row_laws.transitions
         return reward.reach(rewards), move.reach(moves).max(axis=-1)
 
-    def alphabet(self, assignment: Assignment) -> Alphabet:
+    def alphabet(self, assignment: Assignment) -> ReportCodec:
         """Return what a report under ``assignment`` may hold, for those that a client can draw."""
         raise InputError("mechanism", self.name, "one that a client can draw")
 
@@ -228,11 +228,11 @@ class Mechanism(Named, ABC):
         """Return the place of each counter in a report, if it reports counters."""
         return None
 
-    def questions(self) -> list[tuple[Matter, int]]:
+    def questions(self) -> list[tuple[Observable, int]]:
         """Return the matters, each with a step, that this mechanism can ask; most ask none."""
         return []
 
-    def askable(self) -> list[tuple[Matter, int]]:
+    def askable(self) -> list[tuple[Observable, int]]:
         """Return all that a user may be asked: what the learner asks, and what certifies."""
         return self.questions()
 

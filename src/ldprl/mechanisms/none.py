@@ -20,7 +20,7 @@ from ldprl.statistics import Statistics
 if TYPE_CHECKING:
     from ldprl.mechanisms.sampling import RandomSource
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import Totals
+    from ldprl.simulation.world import TrueCounts
 
 
 class NoPrivacy(CountingMechanism):
@@ -81,7 +81,7 @@ class NoPrivacy(CountingMechanism):
         return np.concatenate([trajectory.counts(self.layout, source), arrivals.ravel()])
 
     def sample_tally(
-        self, totals: Totals, assignment: Assignment, rng: np.random.Generator
+        self, totals: TrueCounts, assignment: Assignment, rng: np.random.Generator
     ) -> Array:
         """Return the true sums of all the users in ``totals``."""
         counts = totals.counts(self.layout, assignment.policy)

@@ -24,14 +24,14 @@ from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset import SubsetOracle, subset_oracle
-from ldprl.questions.matter import Matter
+from ldprl.questions.observable import Observable
 from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import THRESHOLDS, Effects, Statistics
 
 if TYPE_CHECKING:
-    from ldprl.mdp.tabular import TabularMDP
     from ldprl.mechanisms.trajectory import Trajectory
+    from ldprl.worlds.tabular import TabularMDP
 
 RECENCY = 10
 """Where returns lie counts by this power of an answer's weight: it changes faster than effects."""
@@ -54,7 +54,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
     name = "return-bits"
     title = "Return bits"
     colour = "#b5542a"
-    fills = "effects"
+    statistics_kind = "effects"
     deployable = True
     summary = "one bit of the return under a random public table; pure ε, a report of one bit"
 
@@ -80,7 +80,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         )
 
     @property
-    def matters(self) -> tuple[Matter, ...]:
+    def matters(self) -> tuple[Observable, ...]:
         """The return."""
         return (Return(0, self.shape.horizon * UNIT),)
 
@@ -194,7 +194,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         self, mdp: TabularMDP, assignment: Assignment, users: int, rng: np.random.Generator
     ) -> tuple[Array, float] | None:
         """Draw the tally of users who each have their own table, and what they lose."""
-        from ldprl.simulation.own_tables import live
+        from ldprl.simulation.random_policies import live
 
         ((question, oracle, _),) = self.parts(assignment)
         assert assignment.law is not None

@@ -85,7 +85,7 @@ class SystemSource(RandomSource):
         return os.urandom(count)
 
 
-class SeededSourceForTests(RandomSource):
+class InsecureSource(RandomSource):
     """Reproducible bits for tests and simulation. Gives no privacy: never ship it in a client."""
 
     def __init__(self, seed: int | np.random.SeedSequence | np.random.Generator) -> None:
@@ -102,7 +102,7 @@ class SeededSourceForTests(RandomSource):
 
 def generator_of(source: RandomSource, mechanism: object) -> np.random.Generator:
     """Return a seeded source's generator: continuous noise is for simulation only."""
-    if isinstance(source, SeededSourceForTests):
+    if isinstance(source, InsecureSource):
         return source.generator
     expected = f"a seeded source: {type(mechanism).__name__} with the paper's continuous noise "
     raise InputError("source", type(source).__name__, expected + "is for simulation only")

@@ -22,7 +22,7 @@ from ldprl.statistics import Statistics
 if TYPE_CHECKING:
     from ldprl.mechanisms.sampling import RandomSource
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import Totals
+    from ldprl.simulation.world import TrueCounts
 
 
 class ShuffledBatches(Mechanism):
@@ -119,7 +119,7 @@ class ShuffledBatches(Mechanism):
         return self._alone.privatize(trajectory, assignment, source)
 
     def sample_tally(
-        self, totals: Totals, assignment: Assignment, rng: np.random.Generator
+        self, totals: TrueCounts, assignment: Assignment, rng: np.random.Generator
     ) -> Array:
         """Draw what the shuffler releases of a batch, exactly in distribution."""
         return self.local(totals.users).sample_tally(totals, assignment, rng)

@@ -26,7 +26,7 @@ from ldprl.mechanisms.rows import RowLaws
 from ldprl.mechanisms.subset import SubsetOracle, subset_oracle
 from ldprl.mechanisms.subset_laws import cell_error, row_law, typical_variance
 from ldprl.questions.joint import Joint
-from ldprl.questions.matter import Matter
+from ldprl.questions.observable import Observable
 from ldprl.questions.reward import Reward
 from ldprl.questions.transition import Transition
 from ldprl.shape import Shape
@@ -102,7 +102,7 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
         return Guarantee(self.epsilon, 0.0)
 
     @property
-    def matters(self) -> tuple[Matter, ...]:
+    def matters(self) -> tuple[Observable, ...]:
         """Rewards and transitions, or both at once; a horizon of 1 has no transitions."""
         return (Joint(),) if self.layout == "joint" else (Reward(), Transition())
 
@@ -169,7 +169,7 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
         """How many items make up one cell (s, s')."""
         return 2 if self.layout == "joint" else 1
 
-    def _oracle_of(self, what: Matter) -> SubsetOracle:
+    def _oracle_of(self, what: Observable) -> SubsetOracle:
         asked = Joint() if self.layout == "joint" else what
         return self.oracle_for(self.shape.states * asked.outcomes(self.shape.states) + 1)
 

@@ -13,13 +13,13 @@ import numpy as np
 
 from ldprl.assignment import Assignment, check_admissible
 from ldprl.errors import InputError, whole_number
-from ldprl.mechanisms.alphabet import Alphabet
+from ldprl.mechanisms.codec import ReportCodec
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.sizes import LARGEST_COUNT
 from ldprl.questions.question import Question
 from ldprl.shape import Policy
-from ldprl.tables import TableLaw
 
 REPORT_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -90,14 +90,14 @@ def read_version(document: Mapping[str, Any]) -> int:
 
 def read_tables(
     document: Mapping[str, Any], deployment: Deployment, *, alike: bool = False
-) -> Policy | TableLaw:
+) -> Policy | TableDistribution:
     """Return an assignment's table or its law, and refuse actions that are not admissible.
 
     ``alike``: a table that a law made may have one row for all steps.
     """
-    tables: Policy | TableLaw
+    tables: Policy | TableDistribution
     if "law" in document:
-        tables = TableLaw.from_document(document["law"], deployment.shape)
+        tables = TableDistribution.from_document(document["law"], deployment.shape)
     else:
         tables = _policy(document.get("policy"), deployment, alike=alike)
     # Not the drawn table alone: what is refused does not depend on chance.
@@ -133,7 +133,7 @@ def sealed_document(issued: Issued, sealed: bytes) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode()
 
 
-def longest_report(issued: Issued, letters: Alphabet) -> int:
+def longest_report(issued: Issued, letters: ReportCodec) -> int:
     """Return how many bytes the longest report under an assignment has, whatever is drawn."""
     return len(report_bytes_of("0" * 32, issued, letters.longest()))
 

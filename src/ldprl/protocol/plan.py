@@ -9,6 +9,7 @@ from typing import Any
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.sampling import RandomSource
+from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import (
     Issued,
@@ -19,7 +20,6 @@ from ldprl.protocol.messages import (
 )
 from ldprl.protocol.sealing import LARGEST_REPORT
 from ldprl.shape import Policy
-from ldprl.tables import TableLaw
 
 
 def draw(document: object, deployment: Deployment, source: RandomSource) -> tuple[Issued, int]:
@@ -92,7 +92,7 @@ def _read(parts: object, deployment: Deployment) -> Plan:
 
 def _tables(
     part: Mapping[str, Any], earlier: list[Assignment], deployment: Deployment
-) -> Policy | TableLaw:
+) -> Policy | TableDistribution:
     """Return a part's table, or its law: its own, or that of the earlier part that it names."""
     law = part.get("law")
     if law is None or isinstance(law, dict):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldprl.mechanisms.sampling import RandomSource, round_to_grid
-from ldprl.questions.matter import Decoded, Matter
+from ldprl.questions.observable import Decoded, Observable
 from ldprl.questions.partition import Partition
 from ldprl.questions.steps import (
     add_arrivals,
@@ -23,13 +23,13 @@ from ldprl.shape import FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:
-    from ldprl.mdp.tabular import TabularMDP
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import Totals
+    from ldprl.simulation.world import TrueCounts
+    from ldprl.worlds.tabular import TabularMDP
 
 
 @dataclass(frozen=True)
-class Joint(Matter):
+class Joint(Observable):
     """Was there a reward at step h, and where did it lead? The last step leads to state 0."""
 
     kind = "joint"
@@ -56,7 +56,7 @@ class Joint(Matter):
         return where.summed(law).reshape(where.count, -1)
 
     def counts(
-        self, totals: Totals, step: int, where: Partition, rng: np.random.Generator
+        self, totals: TrueCounts, step: int, where: Partition, rng: np.random.Generator
     ) -> IntArray:
         """Draw how many users hold each (cell, bit, next cell).
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldprl.errors import InputError
-from ldprl.questions.matter import Decoded, Matter, matter_from
+from ldprl.questions.observable import Decoded, Observable, observable_from
 from ldprl.questions.partition import Partition
 from ldprl.shape import Array, FloatArray, IntArray, Policy, Shape
 
 if TYPE_CHECKING:
-    from ldprl.mdp.tabular import TabularMDP
     from ldprl.mechanisms.sampling import RandomSource
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import Totals
+    from ldprl.simulation.world import TrueCounts
+    from ldprl.worlds.tabular import TabularMDP
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Question:
         The partition of the states; None for the one that the matter has by default.
     """
 
-    what: Matter
+    what: Observable
     step: int
     weights: FloatArray
     where: Partition | None = None
@@ -87,7 +87,7 @@ class Question:
         cells = self.what.law(mdp, policy, self.step, self.partition)
         return np.append(cells.ravel(), np.zeros(int(self.what.has_bottom)))
 
-    def held(self, totals: Totals, rng: np.random.Generator) -> IntArray:
+    def held(self, totals: TrueCounts, rng: np.random.Generator) -> IntArray:
         """Return how many of the users in ``totals`` hold each item."""
         cells = self.what.counts(totals, self.step, self.partition, rng).ravel()
         return np.append(cells, totals.users - cells.sum()) if self.what.has_bottom else cells
@@ -175,7 +175,7 @@ class Question:
         """Read what :meth:`document` wrote, or refuse it; weights are 1 unless given."""
         if not isinstance(document, Mapping):
             raise InputError(field, document, "a question")
-        what = matter_from(f"{field}.kind", document, shape)
+        what = observable_from(f"{field}.kind", document, shape)
         step, possible = document.get("step"), what.steps(shape.horizon)
         if type(step) is not int or step not in possible:
             raise InputError(f"{field}.step", step, f"a whole number below {len(possible)}")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ldprl.mechanisms.sampling import RandomSource, round_to_grid
-from ldprl.questions.matter import Decoded, Matter
+from ldprl.questions.observable import Decoded, Observable
 from ldprl.questions.partition import Partition
 from ldprl.statistics import Statistics
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ReturnBit(Matter):
+class ReturnBit(Observable):
     """Reports the return R = r_1 + … + r_H by a bit that is 1 with a probability that R decides."""
 
     has_bottom = False

@@ -16,8 +16,8 @@ from ldprl.shape import FloatArray, IntArray, Policy, Shape
 from ldprl.statistics import OWN_STEPS
 
 if TYPE_CHECKING:
-    from ldprl.mdp.tabular import TabularMDP
     from ldprl.mechanisms.trajectory import Trajectory
+    from ldprl.worlds.tabular import TabularMDP
 
 UNIT = 2**16
 """Bounds of a return and probabilities are written in whole multiples of 1/UNIT."""
@@ -42,8 +42,8 @@ class Return(ReturnBit):
         How likely the service takes the bit to be 1, in units of 1/UNIT: known before the user
         answers, and subtracted from the answer.
     scored
-        For how many parts of a table (see :class:`~ldprl.tables.TableLaw`) the answer shows what
-        actions do to the return; 0 if it only shows where returns lie.
+        For how many parts of a table (see :class:`~ldprl.policies.tables.TableDistribution`) the
+        answer shows what actions do to the return; 0 if it only shows where returns lie.
     way
         Whose mean return the answer shows: 1 for users on no way, 2 + s for those on their way to
         state s, 0 for nobody's.

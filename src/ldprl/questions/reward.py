@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldprl.mechanisms.sampling import RandomSource, round_to_grid
-from ldprl.questions.matter import Decoded, Matter
+from ldprl.questions.observable import Decoded, Observable
 from ldprl.questions.partition import Partition
 from ldprl.questions.steps import add_arrivals, add_rewards, bit_law, bits_held
 from ldprl.shape import FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:
-    from ldprl.mdp.tabular import TabularMDP
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import Totals
+    from ldprl.simulation.world import TrueCounts
+    from ldprl.worlds.tabular import TabularMDP
 
 
 @dataclass(frozen=True)
-class Reward(Matter):
+class Reward(Observable):
     """Was there a reward at step h? A reward in (0, 1) is rounded to a bit at random."""
 
     kind = "reward"
@@ -42,7 +42,7 @@ class Reward(Matter):
         return where.summed(bit_law(mdp, policy, step))
 
     def counts(
-        self, totals: Totals, step: int, where: Partition, rng: np.random.Generator
+        self, totals: TrueCounts, step: int, where: Partition, rng: np.random.Generator
     ) -> IntArray:
         """Return how many users hold each (cell, bit)."""
         return where.summed(bits_held(totals, step))

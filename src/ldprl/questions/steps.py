@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldprl.questions.matter import Decoded
+from ldprl.questions.observable import Decoded
 from ldprl.shape import FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:
-    from ldprl.mdp.tabular import TabularMDP
-    from ldprl.simulation.world import Totals
+    from ldprl.simulation.world import TrueCounts
+    from ldprl.worlds.tabular import TabularMDP
 
 
 def add_arrivals(statistics: Statistics, decoded: Decoded) -> None:
@@ -57,7 +57,7 @@ def _rows(statistics: Statistics, decoded: Decoded) -> tuple[IntArray, IntArray,
 
 def state_law(mdp: TabularMDP, policy: Policy, step: int) -> FloatArray:
     """Return P(s_h = s) for a user of ``policy``."""
-    from ldprl.mdp.evaluation import occupancy
+    from ldprl.worlds.evaluation import occupancy
 
     law: FloatArray = occupancy(mdp, policy)[step].sum(axis=1)
     return law
@@ -79,14 +79,14 @@ def move_law(mdp: TabularMDP, policy: Policy, step: int) -> FloatArray:
     return rows
 
 
-def bits_held(totals: Totals, step: int) -> IntArray:
+def bits_held(totals: TrueCounts, step: int) -> IntArray:
     """Return how many users hold each (state, reward bit); rewards are counted in whole bits."""
     ones = totals.rewards[step]
     held: IntArray = np.stack([totals.arrivals[step] - ones, ones], axis=1)
     return held
 
 
-def moves_held(totals: Totals, step: int) -> IntArray:
+def moves_held(totals: TrueCounts, step: int) -> IntArray:
     """Return how many users went from each state to each; the last step leads to state 0."""
     if step < len(totals.moves):
         moves: IntArray = totals.moves[step]

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldprl.questions.matter import Decoded, Matter
+from ldprl.questions.observable import Decoded, Observable
 from ldprl.questions.partition import Partition
 from ldprl.questions.steps import add_arrivals, add_moves, move_law, moves_held, state_law
 from ldprl.shape import FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:
-    from ldprl.mdp.tabular import TabularMDP
     from ldprl.mechanisms.sampling import RandomSource
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import Totals
+    from ldprl.simulation.world import TrueCounts
+    from ldprl.worlds.tabular import TabularMDP
 
 
 @dataclass(frozen=True)
-class Transition(Matter):
+class Transition(Observable):
     """Where did step h lead? The last step leads nowhere, and is not asked about."""
 
     kind = "transition"
@@ -47,7 +47,7 @@ class Transition(Matter):
         return where.summed(where.summed(law), axis=1)
 
     def counts(
-        self, totals: Totals, step: int, where: Partition, rng: np.random.Generator
+        self, totals: TrueCounts, step: int, where: Partition, rng: np.random.Generator
     ) -> IntArray:
         """Return how many users went from each cell to each."""
         return where.summed(where.summed(moves_held(totals, step)), axis=1)

@@ -14,8 +14,8 @@ from ldprl.questions.return_bit import ReturnBit, total_reward
 from ldprl.shape import FloatArray, IntArray, Policy, Shape
 
 if TYPE_CHECKING:
-    from ldprl.mdp.tabular import TabularMDP
     from ldprl.mechanisms.trajectory import Trajectory
+    from ldprl.worlds.tabular import TabularMDP
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Worth(ReturnBit):
 
     def law(self, mdp: TabularMDP, policy: Policy, step: int, where: Partition) -> FloatArray:
         """Return P(bit) for users who follow the policy: its value, over H."""
-        from ldprl.mdp.evaluation import policy_values
+        from ldprl.worlds.evaluation import policy_values
 
         one = float(mdp.initial @ policy_values(mdp, policy)[0]) / mdp.horizon
         return np.array([[1 - one, one]]).clip(0.0, 1.0)

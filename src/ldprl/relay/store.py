@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ldprl.errors import InputError
-from ldprl.service.database.known import KnownIds
 from ldprl.service.database.locked_file import LockedFile
 from ldprl.service.database.protocol import Verdict
+from ldprl.service.database.seen_ids import SeenIds
 from ldprl.service.database.sqlite_file import COUNT, connect, make_durable, transaction
 
 _TABLES = """
@@ -95,7 +95,7 @@ class RelayStore:
         except InputError:
             self._file.close()
             raise
-        self._known = KnownIds()
+        self._known = SeenIds()
         for version, name in self._db.execute("SELECT version, name FROM reports"):
             self._known.add(version, [name])
         waiting = "SELECT version, count(*) FROM reports WHERE batch = 0 GROUP BY version"

@@ -11,7 +11,7 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
 from ldprl.service.database.protocol import Database, ServiceState, StoredPlan
 from ldprl.service.loop import Loop
-from ldprl.service.plans import Edition, edition
+from ldprl.service.plans import PublishedPlan, edition
 
 _EVERY = 0.5
 """Seconds between two looks at the database."""
@@ -26,9 +26,9 @@ _HOUR = 3600
 class View:
     """One state of the board. Never changed: replaced as a whole."""
 
-    current: Edition
+    current: PublishedPlan
     """The edition that users get."""
-    open: dict[int, Edition]
+    open: dict[int, PublishedPlan]
     """The editions that may be reported under, by version."""
     first_open: int
     """Lower versions have expired."""
@@ -47,7 +47,7 @@ class Board(Loop):
         self._deployment = deployment
         self._clock = clock
         self._refreshing = threading.Lock()
-        self._editions: dict[int, Edition] = {}
+        self._editions: dict[int, PublishedPlan] = {}
         # A version is replaced when the next one is published.
         self._published: dict[int, int] = {}
         self._first_open = 1
@@ -114,7 +114,7 @@ class Board(Loop):
         gone = (v - 1 for v, hour in published if v > 1 and now >= hour + window)
         return max(gone, default=0)
 
-    def _edition(self, stored: StoredPlan) -> Edition:
+    def _edition(self, stored: StoredPlan) -> PublishedPlan:
         try:
             return edition(stored, self._deployment)
         except (ValueError, TypeError, LookupError, RecursionError):

@@ -21,7 +21,7 @@ from ldprl.service.database.protocol import Admitted, Database
 from ldprl.service.intake import Intake
 from ldprl.service.limits import Gate, Limits
 from ldprl.service.metrics import Metrics
-from ldprl.service.plans import Edition
+from ldprl.service.plans import PublishedPlan
 from ldprl.service.tokens import is_bearer
 
 HAND_OVER_SECONDS = 3600.0
@@ -167,7 +167,7 @@ class Crowds:
         if found is None or self._digest_of(found) != head.plan:
             raise RejectionError("unknown-version", f"this is not a version {head.version} of here")
 
-    def _digest_of(self, found: Edition) -> str:
+    def _digest_of(self, found: PublishedPlan) -> str:
         version, digest = self._digest
         if version != found.version:
             digest = plan_digest(plan_bytes(json.loads(found.whole)))

@@ -19,7 +19,7 @@ from ldprl.questions.returns import UNIT, Return
 from ldprl.service.influence import Answered
 from ldprl.service.progress import DRAWS, draw_model
 from ldprl.shape import FloatArray, Shape
-from ldprl.simulation.needed import closed_in_words, nothing_learnt, users_needed
+from ldprl.simulation.sample_size import closed_in_words, nothing_learnt, users_needed
 from ldprl.statistics import Effects
 from ldprl.structure import Structure
 
@@ -83,8 +83,8 @@ def learning(
 def typical_need(shape: Shape, epsilon: float, known: Structure | None) -> float:
     """Return how many users close half of the gap in the adviser's worlds of these sizes.
 
-    That is :func:`~ldprl.simulation.needed.users_needed`, the median of three kinds of world. Of
-    what is known admissible actions count; the rest is about one problem.
+    That is :func:`~ldprl.simulation.sample_size.users_needed`, the median of three kinds of world.
+    Of what is known admissible actions count; the rest is about one problem.
     """
     from ldprl.advice.scenarios import plausible_scenarios
 

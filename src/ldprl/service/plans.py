@@ -12,27 +12,27 @@ import msgspec
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan, check_plan
-from ldprl.mechanisms.alphabet import Alphabet
+from ldprl.mechanisms.codec import ReportCodec
+from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, longest_report
 from ldprl.questions.question import Question
 from ldprl.service.database.protocol import StoredPlan
 from ldprl.shape import Shape
-from ldprl.tables import TableLaw
 
 _PADDING = 64
 """Sealed reports are padded to a multiple of this many bytes."""
 
 
 @dataclass(frozen=True, eq=False)
-class Edition:
+class PublishedPlan:
     """A version of the policy as the request path needs it, with its responses ready."""
 
     version: int
     users: int
     """How many reports there were when it was made."""
     plan: Plan
-    alphabets: tuple[Alphabet, ...]
+    alphabets: tuple[ReportCodec, ...]
     """What a report under each assignment may hold."""
     bounds: tuple[int, ...]
     """Cumulated shares, in units of 2⁻⁶⁴."""
@@ -84,7 +84,7 @@ class Edition:
         return 0 if law is None else law.weights[:, :, 0].size
 
 
-def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
+def edition(stored: StoredPlan, deployment: Deployment) -> PublishedPlan:
     """Make a stored plan ready to be served."""
     plan = plan_from(stored.assignments, deployment.shape)
     built = deployment.built
@@ -115,7 +115,7 @@ def edition(stored: StoredPlan, deployment: Deployment) -> Edition:
         ],
     }
     cumulated = itertools.accumulate(one.share for one in plan)
-    return Edition(
+    return PublishedPlan(
         version=stored.version,
         users=stored.users,
         plan=plan,
@@ -145,11 +145,11 @@ def report_bytes(stored: StoredPlan, plan: Plan, deployment: Deployment) -> int:
     return -(-longest // _PADDING) * _PADDING
 
 
-def alphabets(plan: Plan, deployment: Deployment) -> tuple[Alphabet, ...]:
+def alphabets(plan: Plan, deployment: Deployment) -> tuple[ReportCodec, ...]:
     """Return what a report under each assignment may hold; large ones are made once."""
-    known: dict[tuple[int, ...], Alphabet] = {}
+    known: dict[tuple[int, ...], ReportCodec] = {}
 
-    def of(one: Assignment) -> Alphabet:
+    def of(one: Assignment) -> ReportCodec:
         if one.law is not None:
             return deployment.built.alphabet(one)
         sizes = tuple(question.items for question in one.questions)
@@ -185,11 +185,11 @@ def _tables(plan: Plan, index: int) -> dict[str, Any]:
 def plan_from(text: str, shape: Shape) -> Plan:
     """Read what :func:`plan_text` wrote, and check it."""
     parts = msgspec.json.decode(text)
-    laws: dict[int, TableLaw] = {}
+    laws: dict[int, TableDistribution] = {}
     for i, part in enumerate(parts):
         if "law" in part:
             law = part["law"]
-            laws[i] = laws[law] if type(law) is int else TableLaw.from_document(law, shape)
+            laws[i] = laws[law] if type(law) is int else TableDistribution.from_document(law, shape)
     plan = tuple(_assignment(part, shape, laws.get(i)) for i, part in enumerate(parts))
     return check_plan(plan, shape)
 
@@ -201,12 +201,12 @@ def public_assignment(stored: StoredPlan, index: int, deployment: Deployment) ->
     law = part.get("law")
     if type(law) is int:
         law = msgspec.json.decode(parts[law])["law"]
-    drawn_from = None if law is None else TableLaw.from_document(law, deployment.shape)
+    drawn_from = None if law is None else TableDistribution.from_document(law, deployment.shape)
     one = _assignment(part, deployment.shape, drawn_from)
     return _written(deployment, stored.version, index, one)
 
 
-def _assignment(part: dict[str, Any], shape: Shape, law: TableLaw | None) -> Assignment:
+def _assignment(part: dict[str, Any], shape: Shape, law: TableDistribution | None) -> Assignment:
     questions = tuple(
         Question.from_document("questions", asked, shape, np.array(weights, dtype=np.float64))
         for asked, weights in zip(part["questions"], part["weights"], strict=True)

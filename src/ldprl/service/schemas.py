@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ldprl.protocol.deployment import FORMAT
-from ldprl.questions.matter import matter_kinds
+from ldprl.questions.observable import observable_kinds
 from ldprl.service.causes import REFUSALS
 
 Schema = dict[str, Any]
@@ -46,7 +46,7 @@ _QUESTIONS = list_of(
     {
         "type": "object",
         "properties": {
-            "kind": {"enum": sorted(matter_kinds())},
+            "kind": {"enum": sorted(observable_kinds())},
             "step": COUNT,
             # The cell of each state, where states are not asked about one by one.
             "where": list_of(COUNT),

@@ -44,7 +44,7 @@ def dashboard(service: Service, history: History) -> dict[str, Any]:
     current = service.view.current
     sums = [one for one in service.database.sums() if one.users]
     first = None
-    if service.deployment.built.fills == "effects":
+    if service.deployment.built.statistics_kind == "effects":
         first = service.decoder.first(sums, users_at_random(service.deployment))
     numbers = dashboard_data(
         service.deployment,

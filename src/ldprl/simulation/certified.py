@@ -16,16 +16,16 @@ from ldprl.certificates.evidence import Evidence, Terms
 from ldprl.certificates.sequence import Interval
 from ldprl.errors import InputError, positive, whole_number
 from ldprl.learning.learner import Learner, next_plan
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.questions.worth import Worth
 from ldprl.simulation.interpreted import serve
 from ldprl.simulation.regret import RegretRecorder, checkpoints
-from ldprl.simulation.schedule import Schedule, schedule_from
+from ldprl.simulation.replan import Replan, replan_from
 from ldprl.simulation.seeds import seeds_of
 from ldprl.simulation.together import informed
 from ldprl.statistics import Statistics
+from ldprl.worlds.tabular import TabularMDP
 
 
 @dataclass
@@ -54,12 +54,12 @@ def certified_run(
     episodes: int,
     seed: int = 0,
     run: int = 0,
-    replan: str | Schedule = "growth:0.01",
+    replan: str | Replan = "growth:0.01",
 ) -> Iterator[CertifiedRun]:
     """Simulate Algorithm 1 with certificates; yield after each plan's users have reported."""
     whole_number("episodes", episodes, 1)
     learner = informed(mdp, learner, mechanism)
-    schedule, seeds = schedule_from(replan), seeds_of(seed, run, learner, mechanism, common=False)
+    schedule, seeds = replan_from(replan), seeds_of(seed, run, learner, mechanism, common=False)
     rng, world = np.random.default_rng(seeds.own), np.random.default_rng(seeds.world)
     state = CertifiedRun(
         0, mechanism.no_statistics(), Evidence(terms), RegretRecorder(mdp, checkpoints(episodes))
@@ -108,7 +108,7 @@ def until_certified(
     gap: float,
     seed: int = 0,
     run: int = 0,
-    replan: str | Schedule = "growth:0.01",
+    replan: str | Replan = "growth:0.01",
     progress: Callable[[int, int], None] | None = None,
 ) -> Reached:
     """Simulate until a policy is certified within ``gap`` of the optimistic value.

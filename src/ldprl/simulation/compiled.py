@@ -12,12 +12,12 @@ import numpy as np
 
 from ldprl.errors import InputError
 from ldprl.learning.learner import Learner
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, IntArray
-from ldprl.simulation.schedule import AtLeast, Growth, Schedule, each
+from ldprl.simulation.replan import AtLeast, Growth, Replan, each
 from ldprl.simulation.seeds import Seeds
 from ldprl.statistics import Statistics
+from ldprl.worlds.tabular import TabularMDP
 
 _EXACT = 2**53
 """Counters are doubles: whole numbers below this lose nothing."""
@@ -30,7 +30,7 @@ def engine_for(
     learner: Learner,
     mechanism: Mechanism,
     points: IntArray,
-    schedule: Schedule,
+    schedule: Replan,
     seeds: Seeds,
 ) -> Engine | None:
     """Return a compiled loop, or None where learner, mechanism or schedule has no compiled part."""
@@ -49,7 +49,7 @@ def engine_for(
     return Engine(mdp, learner, mechanism, points, schedule, seeds)
 
 
-def _pace(schedule: Schedule) -> tuple[Schedule, int]:
+def _pace(schedule: Replan) -> tuple[Replan, int]:
     """Return when a plan is due, and the least number of users that it serves."""
     if isinstance(schedule, AtLeast):
         return schedule.schedule, schedule.crowd
@@ -68,7 +68,7 @@ class Engine:
         learner: Learner,
         mechanism: Mechanism,
         points: IntArray,
-        schedule: Schedule,
+        schedule: Replan,
         seeds: Seeds,
     ) -> None:
         started = time.perf_counter()
@@ -100,10 +100,10 @@ class Engine:
         from ldprl.kernels.arrays import statistics_of, sums_of
         from ldprl.kernels.compiling import entry_for
         from ldprl.simulation import loops
-        from ldprl.simulation.population import population_of
+        from ldprl.simulation.compiled_mdp import compiled_mdp_of
 
         channel: Any = self._mechanism.channel()
-        population = population_of(
+        population = compiled_mdp_of(
             self._mdp, self._mechanism.resolution, squares=self._empty.squares is not None
         )
         planner = self._learner.planner(self._empty, np.random.default_rng(seeds.own))

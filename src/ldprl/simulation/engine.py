@@ -13,17 +13,17 @@ import numpy as np
 
 from ldprl.errors import InputError, instance_of, one_of, whole_number
 from ldprl.learning.learner import Learner
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation import interpreted
 from ldprl.simulation.compiled import engine_for
 from ldprl.simulation.learnt import Learnt
 from ldprl.simulation.regret import checkpoints, standard_error
-from ldprl.simulation.schedule import Schedule, Within, schedule_from
+from ldprl.simulation.replan import Replan, Within, replan_from
 from ldprl.simulation.seeds import seeds_of
 from ldprl.simulation.together import informed
 from ldprl.statistics import MOST_USERS, Statistics
+from ldprl.worlds.tabular import TabularMDP
 
 EngineName = Literal["auto", "compiled", "interpreted"]
 
@@ -88,7 +88,7 @@ def simulate(
     episodes: int,
     runs: int = 1,
     seed: int = 0,
-    replan: str | Schedule = "growth:0.01",
+    replan: str | Replan = "growth:0.01",
     progress: Callable[[int, int], None] | None = None,
     *,
     workers: int = 1,
@@ -137,7 +137,7 @@ def simulate(
     instance_of("common_random_numbers", common_random_numbers, bool)
     one_of("engine", engine, ("auto", "compiled", "interpreted"))
     learner = informed(mdp, learner, mechanism)
-    schedule = schedule_from(replan)
+    schedule = replan_from(replan)
     if memory is not None:
         schedule = Within(schedule, memory)
     points = checkpoints(episodes)

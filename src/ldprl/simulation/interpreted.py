@@ -11,14 +11,14 @@ import numpy as np
 
 from ldprl.assignment import Assignment, Plan, shares_of
 from ldprl.learning.learner import Learner, next_plan
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.regret import RegretRecorder
-from ldprl.simulation.schedule import Schedule
+from ldprl.simulation.replan import Replan
 from ldprl.simulation.seeds import Seeds
-from ldprl.simulation.world import draw_totals
+from ldprl.simulation.world import draw_true_counts
 from ldprl.statistics import Recent, Statistics
+from ldprl.worlds.tabular import TabularMDP
 
 
 def run(
@@ -26,7 +26,7 @@ def run(
     learner: Learner,
     mechanism: Mechanism,
     points: IntArray,
-    schedule: Schedule,
+    schedule: Replan,
     seeds: Seeds,
     progress: Callable[[int], None],
     memory: int | None = None,
@@ -91,7 +91,7 @@ def serve(
                 continue
         # Users of one table are drawn at once, and decoded by their assignment.
         for one, count in assignment.spread(group, rng) if group else ():
-            totals = draw_totals(mdp, one.policy, count, mechanism.resolution, chance)
+            totals = draw_true_counts(mdp, one.policy, count, mechanism.resolution, chance)
             tally = mechanism.sample_tally(totals, one, rng)
             gathered += mechanism.decode(tally, count, one)
             lost += count * recorder.loss(one.policy)

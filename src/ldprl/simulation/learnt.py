@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ldprl.learning.learner import Learner
-from ldprl.mdp.evaluation import optimum, policy_values, random_value
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import Policy
-from ldprl.simulation.needed import users_needed
+from ldprl.simulation.sample_size import users_needed
 from ldprl.statistics import Statistics
+from ldprl.worlds.evaluation import optimum, policy_values, random_value
+from ldprl.worlds.tabular import TabularMDP
 
 _TABLES = 32
 """Tables drawn at random, to see how much of the gap one of them closes by luck."""
@@ -37,7 +37,7 @@ class Learnt:
         Standard deviation of the share that a table drawn at random closes.
     users_needed
         Where nothing significant is learnt under local privacy: about how many users close half of
-        the gap with the recommended pair (see :func:`~ldprl.simulation.needed.users_needed`).
+        the gap with the recommended pair (see :func:`~ldprl.simulation.sample_size.users_needed`).
     """
 
     best_value: float

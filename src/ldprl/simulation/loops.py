@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import SeedSequence
 
-from ldprl.kernels.arrays import Draft, Sums
+from ldprl.kernels.arrays import PlanBuffer, Sums
 from ldprl.kernels.compiling import entry, kernel, large_method, method
 from ldprl.kernels.counting import CountingChannel, mark_played
 from ldprl.kernels.draws import binomial
@@ -21,7 +21,7 @@ from ldprl.kernels.generator import LANES, fill_words, reseed, uniform
 from ldprl.kernels.noise import one, refill
 from ldprl.learning.planners.calling import large_plan, plan
 from ldprl.shape import Array, FloatArray, IntArray
-from ldprl.simulation.population import Population
+from ldprl.simulation.compiled_mdp import CompiledMDP
 
 gather = large_method("gather")
 """gather(channel, population, draft, i, users, sums, chance, stream): add to the sums the decoded
@@ -57,7 +57,7 @@ class Run(NamedTuple):
     """
 
     sums: Sums
-    draft: Draft
+    draft: PlanBuffer
     streams: Array
     world_key: Array
     lanes: Array
@@ -70,7 +70,12 @@ class Run(NamedTuple):
 
 
 def run_of(
-    sums: Sums, draft: Draft, points: IntArray, world: SeedSequence, own: SeedSequence, draws: int
+    sums: Sums,
+    draft: PlanBuffer,
+    points: IntArray,
+    world: SeedSequence,
+    own: SeedSequence,
+    draws: int,
 ) -> Run:
     """Return a run at its beginning, with room for ``draws`` noise draws of one user."""
     pool = LANES * math.ceil(max(_LEAST_POOL, 4 * draws) / LANES)
@@ -93,7 +98,7 @@ def run_of(
 
 @entry
 def each(
-    population: Population, channel: CountingChannel, planner: Any, run: Run, until: int
+    population: CompiledMDP, channel: CountingChannel, planner: Any, run: Run, until: int
 ) -> None:
     """Plan anew for every user; noise on the counters comes in blocks."""
     sums, draft, points, pool, noise = run.sums, run.draft, run.points, run.pool, channel.noise
@@ -137,7 +142,7 @@ def each(
 
 @entry
 def growth(
-    population: Population, channel: Any, planner: Any, run: Run, until: int, factor: float,
+    population: CompiledMDP, channel: Any, planner: Any, run: Run, until: int, factor: float,
     least: int,
 ) -> None:  # fmt: skip
     """Plan anew when users have grown by the factor 1 + ``factor``, and by ``least`` at least."""
@@ -170,7 +175,7 @@ def growth(
 
 
 @kernel
-def pick(draft: Draft, u: float) -> int:
+def pick(draft: PlanBuffer, u: float) -> int:
     """Return the assignment of a user, given a number in (0, 1)."""
     last: int = draft.used[0] - 1
     for i in range(last):

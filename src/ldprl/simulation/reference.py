@@ -14,15 +14,15 @@ import numpy as np
 from ldprl.assignment import Assignment, check_plan, shares_of
 from ldprl.errors import InputError, whole_number
 from ldprl.learning.learner import Learner, next_plan
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, Policy
-from ldprl.simulation.schedule import Schedule, schedule_from
+from ldprl.simulation.replan import Replan, replan_from
 from ldprl.simulation.together import informed
 from ldprl.statistics import MOST_USERS, Statistics
+from ldprl.worlds.tabular import TabularMDP
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,13 @@ def run_protocol(
     mechanism: Mechanism,
     episodes: int,
     seed: int = 0,
-    replan: str | Schedule = "each",
+    replan: str | Replan = "each",
 ) -> Iterator[Turn]:
     """Play Algorithm 1 (locally private episodic RL) and yield every episode."""
     whole_number("episodes", episodes, 1, MOST_USERS)
     learner = informed(mdp, learner, mechanism)
     rng = np.random.default_rng(whole_number("seed", seed, 0))
-    return _turns(mdp, learner, mechanism, episodes, schedule_from(replan), rng)
+    return _turns(mdp, learner, mechanism, episodes, replan_from(replan), rng)
 
 
 def _turns(
@@ -70,10 +70,10 @@ def _turns(
     learner: Learner,
     mechanism: Mechanism,
     episodes: int,
-    schedule: Schedule,
+    schedule: Replan,
     rng: np.random.Generator,
 ) -> Iterator[Turn]:
-    source = SeededSourceForTests(rng)
+    source = InsecureSource(rng)
     statistics = mechanism.no_statistics()
     plan: tuple[Assignment, ...] = ()
     replan_at = 0
@@ -117,7 +117,7 @@ def _shuffled_turns(
     episodes: int,
     rng: np.random.Generator,
 ) -> Iterator[Turn]:
-    source = SeededSourceForTests(rng)
+    source = InsecureSource(rng)
     reports: list[Array] = []
     statistics = mechanism.no_statistics()
     for _ in range(episodes):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldprl.mdp.evaluation import optimum, policy_values
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.shape import FloatArray, IntArray, Policy
+from ldprl.worlds.evaluation import optimum, policy_values
+from ldprl.worlds.tabular import TabularMDP
 
 _PER_DECADE = 20
 """Checkpoints in a factor of ten."""

@@ -13,8 +13,8 @@ import numpy as np
 
 from ldprl.errors import InputError, instance_of
 from ldprl.learning.learner import Learner
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.worlds.tabular import TabularMDP
 
 _Learner = TypeVar("_Learner", bound=Learner)
 

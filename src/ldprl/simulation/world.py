@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.layout import Layout
 from ldprl.shape import Array, FloatArray, IntArray, Policy
+from ldprl.worlds.tabular import TabularMDP
 
 
 @dataclass(frozen=True)
-class Totals:
+class TrueCounts:
     """The true sums over ``users`` who ran one policy, step by step.
 
     The action is known from the policy, so states are enough: ``arrivals[h, s]`` users were in s
@@ -50,9 +50,9 @@ class Totals:
         return vector
 
 
-def draw_totals(
+def draw_true_counts(
     mdp: TabularMDP, policy: Policy, users: int, resolution: int | None, rng: np.random.Generator
-) -> Totals:
+) -> TrueCounts:
     """Draw what ``users`` independent users of ``policy`` live through, summed."""
     shape = mdp.shape
     states = np.arange(shape.states)
@@ -75,7 +75,7 @@ def draw_totals(
             rows = _normalized(transitions[step][states, policy[step]])
             moves[step] = rng.multinomial(arrivals[step], rows)
             arrivals[step + 1] = moves[step].sum(axis=0)
-    return Totals(users, arrivals, moves, rewards, squares, mdp, policy)
+    return TrueCounts(users, arrivals, moves, rewards, squares, mdp, policy)
 
 
 def _rounded_sum(

@@ -10,7 +10,7 @@ from ldprl.figures.cells import NamedMDP, cell_of, first_draws
 from ldprl.figures.figure import Figure, Findings
 from ldprl.figures.sentences import power
 from ldprl.figures.settings import Settings
-from ldprl.mdp.specification import mdp_from
+from ldprl.worlds.specification import mdp_from
 from studies.figures.beyond import ablation, aims, headline, larger, price, tree
 from studies.figures.beyond.results import LARGER, OPEN, PRIVATE, Results
 

@@ -27,7 +27,7 @@ from ldprl.learning.learner import Learner
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.subset_selection import SubsetSelection
-from ldprl.questions.matter import Matter
+from ldprl.questions.observable import Observable
 from ldprl.shape import Shape
 from ldprl.statistics import Statistics
 from studies.figures.beyond.results import (
@@ -62,7 +62,7 @@ class Unasked(SubsetSelection):
     the same, and nobody turns greedy after the asked step, as no step is known in advance.
     """
 
-    def questions(self) -> list[tuple[Matter, int]]:
+    def questions(self) -> list[tuple[Observable, int]]:
         """Return no question."""
         return []
 

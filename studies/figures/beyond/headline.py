@@ -12,9 +12,9 @@ from ldprl.figures.curves import Curve
 from ldprl.figures.drawing import Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Grid
 from ldprl.figures.sentences import listing, number, percent, power
-from ldprl.mdp.specification import mdp_from
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.shape import FloatArray
+from ldprl.worlds.specification import mdp_from
 from studies.figures.beyond.results import (
     BERNSTEIN,
     LEAST_REGRET,

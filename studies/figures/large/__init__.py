@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.figure import Findings
 from ldprl.figures.gallery.sizes import compare
 from ldprl.figures.gallery.sizes.compare import EPSILON, Chosen
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.sentences import power
 from ldprl.figures.settings import Settings
 from studies.figures.large.prices import prices_grid, with_prices
@@ -25,7 +25,7 @@ def chosen(settings: Settings) -> Chosen:
     return [(problem.title, cell) for problem in problems() for cell in problem.cells(settings)]
 
 
-def make_table(laboratory: Laboratory) -> pa.Table:
+def make_table(laboratory: CellRunner) -> pa.Table:
     """Return what was reached, and what it costs by formula."""
     cells = chosen(laboratory.settings)
     return with_prices(compare.table_of(laboratory, cells), cells)

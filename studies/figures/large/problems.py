@@ -15,9 +15,9 @@ from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, cell_of, draws
 from ldprl.figures.gallery.sizes.compare import EPSILON, REPLAN, private_cell
 from ldprl.figures.settings import Settings
-from ldprl.mdp.specification import mdp_from
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.structure import Structure
+from ldprl.worlds.specification import mdp_from
+from ldprl.worlds.tabular import TabularMDP
 
 MODELS = ("ldp-evi", "ldp-ts")
 RIVALS = ("ldp-obi", "studies.rivals:PrivateUCBVI", "studies.rivals:DPUCBVI")

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from ldprl.assignment import Assignment
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.curves import Record
-from ldprl.figures.laboratory import Laboratory
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.mechanisms.laplace import Laplace
@@ -78,7 +78,7 @@ _SCHEMA = pa.schema(
 )
 
 
-def make_table(laboratory: Laboratory) -> pa.Table:
+def make_table(laboratory: CellRunner) -> pa.Table:
     """Return a line for each randomizer, S, H, ε and kind of row, and for each measured time."""
     records = []
     for states, horizon, epsilon in itertools.product(STATES, HORIZONS, EPSILONS):

@@ -17,8 +17,8 @@ from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import (
+    InsecureSource,
     RandomSource,
-    SeededSourceForTests,
     discrete_laplace,
     flip_threshold,
     generator_of,
@@ -146,7 +146,7 @@ class ReusedSeed(Laplace):
     def privatize(
         self, trajectory: Trajectory, assignment: Assignment, source: RandomSource
     ) -> Array:
-        return super().privatize(trajectory, assignment, SeededSourceForTests(7))
+        return super().privatize(trajectory, assignment, InsecureSource(7))
 
 
 class NaiveLaplace(Laplace):

@@ -19,7 +19,7 @@ from ldprl.accounting.loss import LossPair
 from ldprl.accounting.profile import PrivacyProfile
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.counting import CountingMechanism
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.shape import FloatArray
 
 SHAPE = Shape(2, 2, 2)
@@ -29,7 +29,7 @@ GRID_STEP = 1e-3
 
 
 def drawn(mechanism: CountingMechanism, count: int, seed: int) -> tuple[Reports, Reports]:
-    source, pair = SeededSourceForTests(seed), worst_pairs(mechanism)[0]
+    source, pair = InsecureSource(seed), worst_pairs(mechanism)[0]
     first, second = (
         draw_reports(mechanism, trajectory, pair.assignment, count, source)
         for trajectory in (pair.first, pair.second)

@@ -13,7 +13,7 @@ from ldprl.accounting.audit.neighbours import worst_pairs
 from ldprl.errors import InputError
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.return_bits import ReturnBits
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.shape import Shape
 
@@ -60,7 +60,7 @@ def test_a_batch_is_measured_with_as_many_reports_as_the_crowd_has(
 def test_the_order_of_reports_says_nothing(mechanism: SubsetSelection | ReturnBits) -> None:
     """Not even by a rounding error, which a threshold at a tie would make visible."""
     pair = worst_pairs(mechanism)[-1]
-    scene, source = Scene(pair, pair.first), SeededSourceForTests(1)
+    scene, source = Scene(pair, pair.first), InsecureSource(1)
     rng = np.random.default_rng(0)
     for _ in range(20):
         reports = np.asarray(mechanism.privatize_many(pair.first, pair.assignment, 30, source))

@@ -8,9 +8,9 @@ from scipy.optimize import linprog
 
 from ldprl import Shape, TabularMDP
 from ldprl.learning.planning import expected_shares
-from ldprl.mdp.evaluation import optimum
 from ldprl.shape import FloatArray
 from ldprl.statistics import Statistics
+from ldprl.worlds.evaluation import optimum
 from tests.learning.boxes import extended_plan, mean_of
 
 Box = tuple[FloatArray, FloatArray]

@@ -10,14 +10,14 @@ import pytest
 
 from ldprl.learning.guard import LEAST_WEIGHT, TOLERATED, WATCHED
 from ldprl.learning.ldp_evi import LDPEVI, Plausible
-from ldprl.mdp.evaluation import occupancy, optimum, policy_values
-from ldprl.mdp.families import random_mdp, riverswim
-from ldprl.mdp.tabular import TabularMDP
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.shape import FloatArray, Shape
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
+from ldprl.worlds.evaluation import occupancy, optimum, policy_values
+from ldprl.worlds.families import random_mdp, riverswim
+from ldprl.worlds.tabular import TabularMDP
 from tests.learning.cases import sums_like
 from tests.learning.guarding import Box, box_values, doubt, guarded, start_box, weight
 

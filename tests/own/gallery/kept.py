@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.figure import Figure, Findings
-from ldprl.figures.laboratory import Laboratory
 
 
-def table(laboratory: Laboratory) -> pa.Table:
+def table(laboratory: CellRunner) -> pa.Table:
     """Return e^ε/(e^ε + 1) for some ε."""
     epsilon = np.linspace(0.0, 4.0, 9)
     return pa.table({"epsilon": epsilon, "kept": 1 / (1 + np.exp(-epsilon))})

@@ -10,8 +10,8 @@ from ldprl.bounds.alternatives import Instance
 from ldprl.bounds.instance import instance_lower_bound
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.planners.confidence import boundary, mixture_rates
-from ldprl.mdp.families import random_mdp
 from ldprl.mechanisms.subset_selection import SubsetSelection
+from ldprl.worlds.families import random_mdp
 from studies.bounds.oracle import oracle_of
 from tests.bounds.worlds import bandit
 

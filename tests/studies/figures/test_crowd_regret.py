@@ -13,7 +13,7 @@ import pytest
 from ldprl.accounting.shuffling import central_delta
 from ldprl.bounds import changed_bits, shuffle_user_guarantee
 from ldprl.experiments.cells import Cell
-from ldprl.figures.laboratory import Laboratory
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.settings import Settings
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.shape import Shape
@@ -61,7 +61,7 @@ class MadeUp:
 
 
 def test_the_table_has_means_over_draws_and_the_words_compare_them() -> None:
-    made = crowd_regret.make_table(cast(Laboratory, MadeUp()))
+    made = crowd_regret.make_table(cast(CellRunner, MadeUp()))
     rows = made.to_pylist()
     count = len(crowd_regret.SIZES) * len(crowd_regret.PAIRS) * len(crowd_regret.EPSILONS) * 2
     assert len(rows) == count

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from ldprl.bounds import instance_lower_bound
-from ldprl.figures.laboratory import Laboratory
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.settings import Settings
 from studies.figures import limit
 
@@ -22,7 +22,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
     two = limit.worlds()[:2]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limit, "worlds", lambda: two)
-        laboratory = Laboratory(SMALL, folder)
+        laboratory = CellRunner(SMALL, folder)
         for cell in limit.cells(SMALL):
             laboratory._store.save(cell, cell.compute())
         return limit.make_table(laboratory)

@@ -7,7 +7,6 @@ import pytest
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.learning.ldp_obi import LDPOBI
-from ldprl.mdp import optimum
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
@@ -15,8 +14,9 @@ from ldprl.mechanisms.shuffled_batches import ShuffledBatches
 from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
-from ldprl.simulation.schedule import Growth
+from ldprl.simulation.replan import Growth
 from ldprl.statistics import Statistics
+from ldprl.worlds import optimum
 from studies.rivals.dp_ucbvi import DPUCBVI
 from studies.rivals.private_ucb_vi import PrivateUCBVI
 from studies.rivals.pucb import PUCB

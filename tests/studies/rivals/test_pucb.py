@@ -11,10 +11,10 @@ import pytest
 
 from ldprl.catalogue import build
 from ldprl.errors import InputError
-from ldprl.mdp import random_mdp
 from ldprl.shape import Shape
 from ldprl.simulation.engine import simulate
 from ldprl.statistics import Statistics
+from ldprl.worlds import random_mdp
 from studies.rivals import pucb
 from studies.rivals.pucb import PUCB
 from tests.learning.cases import SHAPES, noisy_sums, true_sums

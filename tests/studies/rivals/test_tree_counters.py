@@ -10,7 +10,7 @@ from scipy import stats
 
 from ldprl.errors import InputError
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import Statistics
@@ -62,7 +62,7 @@ def test_the_whole_tree_spends_exactly_epsilon_on_the_worst_user(
 ) -> None:
     """Laplace noise of scale b costs ‖difference‖₁/b a node; a user is in ``levels`` nodes."""
     counters = TreeCounters(shape, epsilon, 1000)
-    layout, source = Layout(shape, resolution=None), SeededSourceForTests(np.random.default_rng(0))
+    layout, source = Layout(shape, resolution=None), InsecureSource(np.random.default_rng(0))
     horizon = shape.horizon
     one, other = (
         Trajectory([state] * horizon, [0] * horizon, [1.0] * horizon).counts(layout, source)

@@ -18,7 +18,7 @@ from ldprl.accounting.audit.scores import classifier, floating_point, likelihood
 from ldprl.accounting.profile import PrivacyProfile
 from ldprl.errors import InputError, one_of, whole_number
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
-from ldprl.mechanisms.sampling import RandomSource, SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource, RandomSource
 from ldprl.rounding import at_least
 from ldprl.shape import Array
 
@@ -147,7 +147,7 @@ def audit(
         raise InputError("mechanism", type(mechanism).__name__, "one that claims a finite ε")
     if attack is not None:
         one_of("attack", attack, ATTACKS)
-    source = SeededSourceForTests(seed)
+    source = InsecureSource(seed)
     goals: dict[str, Goal] = {
         "epsilon": LeastEpsilon(claimed.delta),
         "delta": LeastDelta(claimed.epsilon),
@@ -197,7 +197,7 @@ def audit(
 def usual_samples(mechanism: Mechanism) -> int:
     """Return how many reports of each user an audit measures: fewer where they are long."""
     pair = next(iter(worst_pairs(mechanism)))
-    one = draw_reports(mechanism, pair.first, pair.assignment, 1, SeededSourceForTests(0))
+    one = draw_reports(mechanism, pair.first, pair.assignment, 1, InsecureSource(0))
     return min(_USUAL_SAMPLES, max(1, int(_USUAL_NUMBERS / max(1, one.values.shape[1]))))
 
 

@@ -24,7 +24,7 @@ from ldprl.accounting.audit.reports import draw_reports
 from ldprl.accounting.shuffling import central_delta
 from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.mechanisms.sampling import RandomSource, SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource, RandomSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, FloatArray
 
@@ -85,7 +85,7 @@ def audit_crowd(
     whole_number("crowd", crowd, 1)
     whole_number("batches", batches, 1)
     size = crowd if present is None else whole_number("present", present, 1)
-    source = SeededSourceForTests(seed)
+    source = InsecureSource(seed)
     scene = _worst_scene(mechanism, size, source)
     seen = [batch_scores(mechanism, scene, size, batches, source) for _ in range(2)]
     return judge(mechanism, crowd, seen[0], seen[1])

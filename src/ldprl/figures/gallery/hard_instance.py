@@ -11,16 +11,16 @@ from matplotlib.figure import Figure as Picture
 from ldprl.bounds import regret_lower_bound_ldp, regret_upper_bound
 from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import FAINT, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.sentences import listing, number, percent, power
 from ldprl.figures.settings import ALPHA, BOTH_CONSTANTS, CONSTANTS, FAILURE_PROBABILITY, Settings
-from ldprl.mdp import HardTree, hard_tree
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.mechanism import Constants
+from ldprl.worlds import HardTree, hard_tree
 
 STATES, ACTIONS, HORIZON = 5, 2, 6
 """The smallest tree with a choice above the leaves, and the least H that the theorem takes."""
@@ -106,7 +106,7 @@ def cells_at(settings: Settings, instance: TreeInstance) -> list[Cell]:
     ]
 
 
-def make_table(laboratory: Laboratory) -> pa.Table:
+def make_table(laboratory: CellRunner) -> pa.Table:
     """Return a row for each instance and learner: regret at K beside the bounds for that K."""
     rows = []
     for one in instances(laboratory.settings):

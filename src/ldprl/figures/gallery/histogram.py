@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import MaxNLocator
 
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.cells import first_draw
 from ldprl.figures.drawing import EPSILON_COLOURS, INK, headline, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.sentences import at_epsilons, listing, number, numbers, percent
 from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, EPSILONS, FAILURE_PROBABILITY, GROWTH
 from ldprl.learning.ucb_vi import UCBVI
@@ -26,7 +26,7 @@ REPETITIONS = 1_000
 STATE, ACTION = 0, 1
 
 
-def make_table(laboratory: Laboratory) -> pa.Table:
+def make_table(laboratory: CellRunner) -> pa.Table:
     """Return the summed reward of the shown cell: a row for each repetition and ε.
 
     ε is infinite for the true sums, on which UCB-VI plans.

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure as Picture
 
 from ldprl.bounds import changed_bits, shuffle_epsilon, shuffle_user_guarantee
 from ldprl.errors import InputError
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.curves import Record, where
 from ldprl.figures.drawing import INK, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.sentences import listing, number, power
 from ldprl.simulation.regret import checkpoints
 
@@ -36,7 +36,7 @@ _SCHEMA = pa.schema(
 )
 
 
-def make_table(laboratory: Laboratory) -> pa.Table:
+def make_table(laboratory: CellRunner) -> pa.Table:
     """Return ε_{k,c} of a bit and the guarantee of a user, for each k at which the claim holds."""
     rows = []
     for local in LOCAL_EPSILONS:

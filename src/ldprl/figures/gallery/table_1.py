@@ -8,10 +8,10 @@ import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
 from ldprl.bounds import regret_upper_bound, table_one
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.curves import Record, where
 from ldprl.figures.drawing import INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.sentences import listing, number
 from ldprl.figures.settings import (
     ALPHA,
@@ -34,7 +34,7 @@ _MARKS = (
 )
 
 
-def make_table(laboratory: Laboratory) -> pa.Table:
+def make_table(laboratory: CellRunner) -> pa.Table:
     """Return a row for each mechanism, ε and kind of constants.
 
     It has the order as printed, and the bound with the constants of its proof.

@@ -9,17 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from matplotlib.figure import Figure as Picture
 
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.cells import first_draw
 from ldprl.figures.drawing import headline, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.sentences import number, percent
 from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, EPSILONS
-from ldprl.mdp import TabularMDP
 from ldprl.mechanisms.laplace import Laplace
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.simulation.reference import live
+from ldprl.worlds import TabularMDP
 
 STATE, ACTION = 0, 1
 SHOWN = 20.0
@@ -52,7 +52,7 @@ def reward(trajectory: Trajectory) -> float:
     return sum(gain for state, action, gain in steps if (state, action) == (STATE, ACTION))
 
 
-def make_table(laboratory: Laboratory) -> pa.Table:
+def make_table(laboratory: CellRunner) -> pa.Table:
     """Return reports of the shown cell's reward, a row for each."""
     mdp, seed = first_draw().mdp, laboratory.settings.seed
     rng = np.random.default_rng(seed)
@@ -62,7 +62,7 @@ def make_table(laboratory: Laboratory) -> pa.Table:
         for epsilon in EPSILONS:
             mechanism = Laplace(mdp.shape, epsilon, constants=constants)
             for name, trajectory in zip(_COLOURS, pair, strict=True):
-                counts = trajectory.counts(mechanism.layout, SeededSourceForTests(rng))
+                counts = trajectory.counts(mechanism.layout, InsecureSource(rng))
                 reports = [mechanism.sample_counts(counts, 1, rng) for _ in range(DRAWS)]
                 values = [
                     float(mechanism.layout.blocks(report)[0][0, STATE, ACTION])

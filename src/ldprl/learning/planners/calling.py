@@ -9,7 +9,7 @@ import numpy as np
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import instance_of
-from ldprl.kernels.arrays import Draft, Sums, sums_of
+from ldprl.kernels.arrays import PlanBuffer, Sums, sums_of
 from ldprl.kernels.compiling import entry, entry_for, large_method, method
 from ldprl.questions.question import Question
 from ldprl.shape import Array
@@ -25,14 +25,14 @@ large_plan = large_method("plan")
 
 
 @entry
-def _plan_once(planner: Any, sums: Sums, stream: Array, draft: Draft) -> None:
+def _plan_once(planner: Any, sums: Sums, stream: Array, draft: PlanBuffer) -> None:
     large_plan(planner, sums, stream, draft)
 
 
 def make_plan(
     planner: Any,
     statistics: Statistics,
-    draft: Draft,
+    draft: PlanBuffer,
     rng: np.random.Generator,
     questions: Sequence[Any],
 ) -> Plan:

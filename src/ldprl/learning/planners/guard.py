@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ldprl.kernels.arrays import Draft, Sizes
+from ldprl.kernels.arrays import PlanBuffer, Sizes
 from ldprl.kernels.compiling import kernel
 from ldprl.kernels.values import GIVEN, UNCAPPED, backward
 from ldprl.learning.guard import FORGETTING, LEAST_WEIGHT, TOLERATED, WATCHED, start_law
@@ -129,7 +129,7 @@ def weight_of(doubt: float) -> float:
 @kernel
 def replace_doubtful(
     sizes: Sizes, guard: Guard, reward_low: FloatArray, move_low: FloatArray,
-    move_high: FloatArray, hoped: FloatArray, optimistic: IntArray, doubt: float, draft: Draft,
+    move_high: FloatArray, hoped: FloatArray, optimistic: IntArray, doubt: float, draft: PlanBuffer,
 ) -> None:  # fmt: skip
     """Replace policies of more than κ times the ``doubt`` that the optimistic one has."""
     for i in range(draft.used[0]):
@@ -142,7 +142,11 @@ def replace_doubtful(
 
 @kernel
 def watch(
-    asker: Asker, reports: FloatArray, move_reports: FloatArray, optimistic: IntArray, draft: Draft
+    asker: Asker,
+    reports: FloatArray,
+    move_reports: FloatArray,
+    optimistic: IntArray,
+    draft: PlanBuffer,
 ) -> None:
     """Give a few users the optimistic policy and every question in turn.
 
@@ -169,7 +173,7 @@ def watch(
 
 
 @kernel
-def weigh(weight: float, draft: Draft) -> None:
+def weigh(weight: float, draft: PlanBuffer) -> None:
     """Multiply the weights of all reports."""
     for i in range(draft.used[0]):
         for place in range(draft.asked[i]):

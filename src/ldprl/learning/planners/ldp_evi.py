@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ldprl.kernels.arrays import Draft, Sizes, Sums
+from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums
 from ldprl.kernels.compiling import entry, kernel, spliced
 from ldprl.kernels.values import FREE, UNCAPPED, PointModel, backward, expected
 from ldprl.learning.planners.asker import Asker, start_of, visit_shares
 from ldprl.learning.planners.confidence import row_set
+from ldprl.learning.planners.constraints import forget_impossible
 from ldprl.learning.planners.extended import PlausibleModel, best_mean
 from ldprl.learning.planners.guard import (
     Guard,
@@ -22,7 +23,6 @@ from ldprl.learning.planners.guard import (
     weigh,
     weight_of,
 )
-from ldprl.learning.planners.known import forget_impossible
 from ldprl.learning.planners.questions import hand_out
 from ldprl.learning.planners.worth import exploring_share, price_ways, value_questions
 from ldprl.shape import Array, BoolArray, FloatArray, IntArray
@@ -90,7 +90,7 @@ class LDPEVIPlanner(NamedTuple):
     turning: bool
     guarded: bool
 
-    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
+    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
         """Write the optimistic policy for those who explore and the greedy one for the rest.
 
         As long as little is known of what optimism would try, all explore. Later a plan lets
@@ -132,7 +132,7 @@ class LDPEVIPlanner(NamedTuple):
 
 
 @spliced
-def protect(planner: LDPEVIPlanner, sums: Sums, draft: Draft) -> None:
+def protect(planner: LDPEVIPlanner, sums: Sums, draft: PlanBuffer) -> None:
     """Keep the plan within the assumptions of the regret bound."""
     sizes, guard, asker, found = planner.sizes, planner.guard, planner.asker, planner.plausible
     low, move_low, move_high = found.reward_low, found.move_low, found.move_high
@@ -158,11 +158,11 @@ def learn(planner: LDPEVIPlanner, sums: Sums) -> None:
         sums.transitions, sums.move_reports, planner.move_law, threshold, planner.move_rates,
         growth, found.move_sums, found.move_low, found.move_high, found.moves,
     )  # fmt: skip
-    _heed(planner.fixed, planner.possible, found)
+    apply_known(planner.fixed, planner.possible, found)
 
 
 @kernel
-def _heed(fixed: FloatArray, possible: BoolArray, found: PlausibleSet) -> None:
+def apply_known(fixed: FloatArray, possible: BoolArray, found: PlausibleSet) -> None:
     """Put what is publicly known into the set."""
     for cell in range(fixed.size):
         if not math.isnan(fixed[cell]):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ldprl.kernels.arrays import Draft, Sizes, Sums
+from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums
 from ldprl.kernels.compiling import inlined
 from ldprl.kernels.generator import log_of
 from ldprl.learning.planners.errors import DEPARTURES, REWARDS, TRANSITIONS, VISITS, error_of
@@ -37,7 +37,7 @@ class LDPOBIPlanner(NamedTuple):
     errors: FloatArray
     shared: FloatArray
 
-    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
+    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
         """Write the optimistic policy."""
         users, alpha, states = sums.users[0], self.alpha, self.sizes.states
         rows = self.rows

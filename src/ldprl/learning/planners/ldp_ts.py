@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ldprl.kernels.arrays import Draft, Sizes, Sums
+from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums
 from ldprl.kernels.compiling import kernel, spliced
 from ldprl.kernels.generator import LANES, fill_normal, fill_words, next_word
 from ldprl.kernels.values import FREE, UNCAPPED, PointModel, backward
 from ldprl.learning.ldp_ts import Belief
 from ldprl.learning.planners.asker import Asker, start_of, visit_shares
-from ldprl.learning.planners.known import forget_impossible
+from ldprl.learning.planners.constraints import forget_impossible
 from ldprl.learning.planners.questions import hand_out
 from ldprl.learning.planners.worth import exploring_share, value_questions
 from ldprl.shape import Array, BoolArray, FloatArray, IntArray
@@ -65,7 +65,7 @@ class LDPTSPlanner(NamedTuple):
         """Find the belief without making a plan."""
         believe(self, sums)
 
-    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
+    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
         """Write the policies of the draws, each with a question, drawn by what it promises.
 
         Draws that agree on the policy are one; what the limit on exploring leaves over plays the
@@ -120,11 +120,11 @@ def believe(planner: LDPTSPlanner, sums: Sums) -> None:
         sums.transitions, sums.move_reports, planner.move_law, belief.moves, belief.move_spread,
         planner.widest,
     )  # fmt: skip
-    _heed(planner.fixed, planner.possible, belief)
+    apply_known(planner.fixed, planner.possible, belief)
 
 
 @kernel
-def _heed(fixed: FloatArray, possible: BoolArray, belief: Belief) -> None:
+def apply_known(fixed: FloatArray, possible: BoolArray, belief: Belief) -> None:
     """Put what is publicly known into the belief."""
     for cell in range(fixed.size):
         if not math.isnan(fixed[cell]):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ldprl.kernels.arrays import Draft, Sizes
+from ldprl.kernels.arrays import PlanBuffer, Sizes
 from ldprl.kernels.compiling import inlined
 from ldprl.kernels.values import FREE, expected, spliced_backward
 from ldprl.shape import FloatArray, Shape
@@ -55,7 +55,9 @@ def values_for(shape: Shape) -> FloatArray:
 
 
 @inlined
-def single_plan(model: Any, sizes: Sizes, values: FloatArray, draft: Draft, cap: float) -> bool:
+def single_plan(
+    model: Any, sizes: Sizes, values: FloatArray, draft: PlanBuffer, cap: float
+) -> bool:
     """Write the best policy of a model as the only assignment; return whether it changed."""
     draft.used[0], draft.shares[0] = 1, 1.0
     return spliced_backward(model, sizes, values, draft.policies[0], FREE, cap)

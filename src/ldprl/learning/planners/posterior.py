@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ldprl.kernels.arrays import Draft, Sizes, Sums, sizes_of
+from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, sizes_of
 from ldprl.kernels.compiling import kernel, method, spliced
 from ldprl.kernels.draws import gamma, normal
 from ldprl.kernels.values import UNCAPPED, PointModel
@@ -62,7 +62,7 @@ class PSRLPlanner(NamedTuple):
             found.rate[cell] = 1 + deviation / 2 + count * average * average / (2 * scale)
         _add_counts(found.dirichlet, sums.transitions, 1.0)
 
-    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
+    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
         """Write the policy of one draw."""
         learn(self, sums)
         return draw_plan(self.sampler, stream, draft)
@@ -87,7 +87,7 @@ class LDPPSRLPlanner(NamedTuple):
             found.rate[cell] = max(rate, _LEAST)
         _add_counts(found.dirichlet, sums.transitions, self.dirichlet)
 
-    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
+    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
         """Write the policy of one draw."""
         learn(self, sums)
         return draw_plan(self.sampler, stream, draft)
@@ -101,7 +101,7 @@ def _add_counts(dirichlet: FloatArray, counts: FloatArray, prior: float) -> None
 
 
 @spliced
-def draw_plan(sampler: Sampler, stream: Array, draft: Draft) -> bool:
+def draw_plan(sampler: Sampler, stream: Array, draft: PlanBuffer) -> bool:
     """Draw a model and write its optimal policy (posterior sampling)."""
     _draw_model(sampler.posterior, sampler.rewards, sampler.moves, stream)
     model = PointModel(sampler.sizes, sampler.rewards, sampler.moves)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldprl.kernels.arrays import Draft
+from ldprl.kernels.arrays import PlanBuffer
 from ldprl.kernels.compiling import kernel
 from ldprl.kernels.generator import uniform
 from ldprl.learning.planners.asker import OUTCOME_VARIANCE, Asker, visit_shares
@@ -23,7 +23,7 @@ _LEAST_WEIGHT = 1e-3
 def hand_out(
     asker: Asker, reports: FloatArray, move_reports: FloatArray, policy: IntArray,
     greedy: IntArray, transitions: FloatArray, part: float, shared: bool, stream: Array,
-    draft: Draft,
+    draft: PlanBuffer,
 ) -> None:  # fmt: skip
     """Give ``part`` of the users to the best few candidates, in proportion to their worth.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ldprl.kernels.arrays import Draft, Sizes, Sums
+from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums
 from ldprl.kernels.compiling import spliced
 from ldprl.learning.planners.optimism import BONUS, INVERSE, LAST, NOW, Optimist, single_plan
 from ldprl.shape import Array, FloatArray
@@ -40,7 +40,7 @@ class HoeffdingPlanner(NamedTuple):
     rows: FloatArray
     log_constant: float
 
-    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
+    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
         """Write the optimistic policy."""
         rows, log_term = self.rows, self.log_constant + math.log(sums.users[0] + 1.0)
         _estimate(self.sizes, rows, sums, log_term, 7 * self.sizes.horizon * log_term)
@@ -91,7 +91,7 @@ class BernsteinPlanner(NamedTuple):
     rows: FloatArray
     log_constant: float
 
-    def plan(self, sums: Sums, stream: Array, draft: Draft) -> bool:
+    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
         """Write the optimistic policy."""
         rows, log_term = self.rows, self.log_constant + math.log(sums.users[0] + 1.0)
         _estimate(self.sizes, rows, sums, log_term, 0.0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ldprl.errors import InputError
-from ldprl.mechanisms.alphabet import Adder, Values
+from ldprl.mechanisms.codec import Adder, Values
 from ldprl.protocol.deployment import Deployment
 from ldprl.shape import IntArray
 

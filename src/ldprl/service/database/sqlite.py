@@ -17,7 +17,6 @@ from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
 from ldprl.service.database.adding import added, first_of_each_id, not_counted, verdicts
-from ldprl.service.database.known import KnownIds
 from ldprl.service.database.locked_file import LockedFile
 from ldprl.service.database.protocol import (
     Admitted,
@@ -39,6 +38,7 @@ from ldprl.service.database.rows import (
     without_checksum,
 )
 from ldprl.service.database.schema import CHECKED, SCHEMA, claimed, is_new
+from ldprl.service.database.seen_ids import SeenIds
 from ldprl.service.database.sqlite_file import (
     COUNT,
     connect,
@@ -131,7 +131,7 @@ class SqliteDatabase:
         """Keep at hand what is committed, so that a commit need not read before it writes."""
         self._forgotten = meta_of(self._writer).forgotten
         self._writer.execute("DELETE FROM ids WHERE version <= ?", (self._forgotten,))
-        self._known = KnownIds()
+        self._known = SeenIds()
         for version, packed in ids_of(self._reader):
             self._known.add(version, [packed[i : i + 16] for i in range(0, len(packed), 16)])
         self._sums: dict[tuple[int, int], tuple[int, IntArray]] = {}

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from ldprl.learning.ldp_evi import LDPEVI
-from ldprl.mdp import random_mdp
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.simulation.engine import simulate
 from ldprl.statistics import Statistics
+from ldprl.worlds import random_mdp
 from studies.figures.beyond.ablation import (
     VARIANTS,
     AllExplore,

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from ldprl.experiments.cells import Cell
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.drawing import _RULES
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.reproduce import reproduce
 from ldprl.figures.settings import Settings
 from studies.figures import STUDIES
@@ -26,7 +26,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the figure, made in this process so that no other has to start."""
     out = tmp_path_factory.mktemp("beyond") / "all"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Laboratory, "simulate", _simulate_here)
+        patch.setattr(CellRunner, "simulate", _simulate_here)
         patch.setitem(_RULES, "savefig.dpi", 30)
         for place in ("grid:5,5,10", "random:10,3,5,0"):
             patch.delitem(LARGER, place)

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 
 from ldprl.catalogue import recommended
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.cells import first_draw
 from ldprl.figures.drawing import style
 from ldprl.figures.gallery import sizes
 from ldprl.figures.gallery.sizes.compare import EPSILON, pictures, table_of
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.settings import Settings
-from ldprl.mdp.evaluation import worth
+from ldprl.worlds.evaluation import worth
 from studies.bounds.effects import effects_price
 from studies.figures.large import FIGURE, findings
 from studies.figures.large.prices import with_prices
@@ -28,7 +28,7 @@ SMALL = Settings(episodes=300, runs=2)
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
     folder: Path = tmp_path_factory.mktemp("large")
-    laboratory = Laboratory(SMALL, folder)
+    laboratory = CellRunner(SMALL, folder)
     problem = Problem("a bandit", lambda: [bandit(0.9, 0.7)] * 2, epsilons=(1.0, EPSILON))
     names = ("ldp-returns", "ldp-obi", "ldp-evi")
     cells = [cell for cell in problem.cells(SMALL) if cell.learner in names]

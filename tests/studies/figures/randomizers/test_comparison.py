@@ -10,14 +10,14 @@ import pytest
 from scipy import stats
 
 from ldprl.assignment import Assignment
-from ldprl.mdp import TabularMDP
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.mechanisms.sampling import SeededSourceForTests
+from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset import subset_oracle
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.shape import FloatArray, Shape
-from ldprl.simulation.world import draw_totals
+from ldprl.simulation.world import draw_true_counts
+from ldprl.worlds import TabularMDP
 from studies.figures.randomizers.comparison import (
     AskedRow,
     Needs,
@@ -56,7 +56,7 @@ def sums(mechanism: Mechanism, seed: int) -> tuple[FloatArray, FloatArray, Float
         total = mechanism.no_statistics()
         for assignment in plan:
             users = round(USERS * assignment.share)
-            totals = draw_totals(EVEN, policy, users, mechanism.resolution, rng)
+            totals = draw_true_counts(EVEN, policy, users, mechanism.resolution, rng)
             tally = mechanism.sample_tally(totals, assignment, rng)
             total = total + mechanism.decode(tally, users, assignment)
         visits, leaving = total.visits[0, 0, 0], total.departures[0, 0, 0]
@@ -120,7 +120,7 @@ def test_two_answers_of_one_user_are_uncorrelated() -> None:
 
     The mutant is answers that share their noise.
     """
-    rng, source = np.random.default_rng(5), SeededSourceForTests(5)
+    rng, source = np.random.default_rng(5), InsecureSource(5)
     users, epsilon = 40_000, 4.0
     oracle = subset_oracle(2 * 2 + 1, Fraction(2))
     terms = np.zeros((users, 2))

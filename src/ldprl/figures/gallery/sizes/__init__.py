@@ -8,7 +8,7 @@ from ldprl.catalogue import recommended
 from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.gallery.sizes.compare import EPSILON, REPLAN, Chosen, figure_of, private_cell
 from ldprl.figures.settings import Settings
-from ldprl.mdp.specification import mdp_from
+from ldprl.worlds.specification import mdp_from
 
 _USERS, _RUNS = 10**6, 3
 _PROBLEMS = {

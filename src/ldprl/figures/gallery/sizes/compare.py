@@ -12,11 +12,11 @@ from matplotlib.figure import Figure as Picture
 
 from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
+from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.curves import Record, where
 from ldprl.figures.drawing import FAINT, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.laboratory import Laboratory
 from ldprl.figures.sentences import listing, number, percent, power
 from ldprl.figures.settings import Settings
 from ldprl.simulation.regret import late_loss, standard_error
@@ -61,7 +61,7 @@ def private_cell(settings: Settings, at: NamedMDP, learner: str, epsilon: float)
     return cell_of(settings, at, learner, "sound", LEARNERS.find(learner).usual_mechanism, epsilon)
 
 
-def table_of(laboratory: Laboratory, chosen: Chosen) -> pa.Table:
+def table_of(laboratory: CellRunner, chosen: Chosen) -> pa.Table:
     """Return a row for each problem, learner and ε; curves are means over worlds and runs."""
     rows = [_row(laboratory, title, cells) for title, cells in together(chosen)]
     return pa.Table.from_pylist(rows)
@@ -75,7 +75,7 @@ def together(chosen: Chosen) -> list[tuple[str, list[Cell]]]:
     return [(title, cells) for (title, _, _), cells in found.items()]
 
 
-def _row(laboratory: Laboratory, title: str, cells: list[Cell]) -> Record:
+def _row(laboratory: CellRunner, title: str, cells: list[Cell]) -> Record:
     regrets, gained, learned, needed = [], [], [], []
     for cell in cells:
         table, found = laboratory.table([cell]), laboratory.about(cell)["learnt"]

@@ -1,0 +1,1 @@
+"""What a user runs: a public policy, and the law from which each user's own is drawn."""
