@@ -69,7 +69,7 @@ def test_an_experiment(folder: Path) -> None:
     [
         ("nowhere:EpsGreedy", "no module named 'nowhere'"),
         ("eps_greedy:Greedy", "eps_greedy has no class 'Greedy'"),
-        ("place:Place", "Place is not a Learner"),
+        ("thing:Thing", "Thing is not a Learner"),
         ("eps_greedy:Learner", "lacks plan"),
         ("eps_greedy", "expected one of"),
         ("broken:Any", "a module that can be imported (ZeroDivisionError"),
@@ -79,9 +79,10 @@ def test_a_typo_is_one_line_and_exit_2(
     folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch, name: str, expected: str
 ) -> None:
     (folder / "broken.py").write_text("1 / 0\n", encoding="utf-8")
+    (folder / "thing.py").write_text("class Thing: ...\n", encoding="utf-8")
     monkeypatch.syspath_prepend(folder)
     refused = run(f"regret --mdp random:2,2,2,3 --epsilon 2 --episodes 10 --learner {name}")
-    for module in ("eps_greedy", "place", "broken"):
+    for module in ("eps_greedy", "thing", "broken"):
         sys.modules.pop(module, None)
     assert (refused.code, refused.out) == (2, "")
     assert len(refused.err.strip().splitlines()) == 1
