@@ -11,8 +11,9 @@ import pytest
 from ldprl import LDPEVI, InputError, Shape
 from ldprl.catalogue import LEARNERS
 from ldprl.protocol.deployment import Deployment
-from ldprl.service.learners import learner_of
-from ldprl.service.settings import read_deployment
+from ldprl.service.learners import check_used, learner_of
+from ldprl.service.service import Service
+from ldprl.service.settings import ServiceSettings, read_deployment
 from ldprl.structure import Structure
 
 ABLE = {"ldp-evi", "ldp-ts", "ldp-obi", "ldp-returns", "ldp-ways"}
@@ -55,7 +56,29 @@ def test_a_learner_is_built_from_the_deployment(name: str) -> None:
 def test_a_key_that_nothing_uses_is_refused(key: str, given: dict[str, Any]) -> None:
     deployment = Deployment("test", Shape(2, 2, 2), "1", learner="ldp-ts", **given)
     with pytest.raises(InputError, match=f"^{key} = "):
-        learner_of(deployment)
+        check_used(deployment)
+
+
+def test_a_service_that_runs_keeps_a_key_that_nothing_uses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployment = Deployment("test", Shape(2, 2, 2), "1", learner="ldp-ts", delta="0.1")
+    settings = ServiceSettings(deployment, f"sqlite:///{tmp_path}/test.sqlite")
+
+    def start() -> int:
+        service = Service(settings)
+        try:
+            service.prepare()
+            return service.view.current.version
+        finally:
+            service.database.close()
+
+    with pytest.raises(InputError, match=r"^delta = "):
+        start()
+    with monkeypatch.context() as earlier:
+        earlier.setattr("ldprl.service.service.check_used", lambda deployment: None)
+        assert start() == 1
+    assert start() == 1
 
 
 @pytest.mark.parametrize(

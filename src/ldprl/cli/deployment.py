@@ -90,9 +90,11 @@ def init(file: File, as_json: Json = False) -> None:
 @deployment.command(epilog="Example: **ldprl deployment check clinic.toml**")
 def check(file: File, as_json: Json = False) -> None:
     """Say in one line what a deployment means, or what is wrong with it (exit code 2)."""
+    from ldprl.service.learners import check_used
     from ldprl.service.settings import read_deployment
 
     found = read_deployment(file)
+    check_used(found)
     warn_of_unused(found.learner, found.structure, certified=found.certificate is not None)
     document = {"digest": found.digest, "deployment": found.document}
     show_result(as_json, document, _meaning(found))

@@ -18,10 +18,17 @@ def learner_of(deployment: Deployment) -> Learner:
         raise InputError("learner", deployment.learner, expected)
     check_pair(deployment.learner, deployment.mechanism)
     check_structure(deployment.learner, deployment.structure)
-    check_level(deployment.mechanism, None, float(deployment.delta))
     failure = float(deployment.failure_probability)
-    used = "failure_probability" in kind.parameters()
+    return kind.build(deployment.built, failure_probability=failure, structure=deployment.structure)
+
+
+def check_used(deployment: Deployment) -> None:
+    """Refuse a new deployment with a key that neither mechanism nor learner has a use for.
+
+    One that has a plan goes on as it is: clients know it by its digest, which has these keys.
+    """
+    check_level(deployment.mechanism, None, float(deployment.delta))
+    used = "failure_probability" in LEARNERS.find(deployment.learner).parameters()
     if not used and deployment.failure_probability != Deployment.failure_probability:
         expected = f"none with {deployment.learner}, which does not use it"
         raise InputError("failure_probability", deployment.failure_probability, expected)
-    return kind.build(deployment.built, failure_probability=failure, structure=deployment.structure)

@@ -14,6 +14,7 @@ from ldprl.service.crowds import Crowds
 from ldprl.service.database import open_database
 from ldprl.service.intake import Intake
 from ldprl.service.integrity import check_integrity
+from ldprl.service.learners import check_used
 from ldprl.service.limits import Gate
 from ldprl.service.metrics import Metrics
 from ldprl.service.planner import Heartbeat, Planner
@@ -80,6 +81,8 @@ class Service:
     def prepare(self) -> None:
         """Check the database, compile, and have a plan in force."""
         check_integrity(self.database.snapshot(), self.deployment)
+        if not self.database.state().version:
+            check_used(self.deployment)
         self.planner.warm_up()
         self._first_plan()
 
