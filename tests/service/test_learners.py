@@ -49,6 +49,21 @@ def test_a_learner_is_built_from_the_deployment(name: str) -> None:
         )
 
 
+def test_a_plan_that_no_client_reads_is_not_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployment = Deployment("test", Shape(2, 2, 2), "1", learner="ldp-ts")
+    service = Service(ServiceSettings(deployment, f"sqlite:///{tmp_path}/test.sqlite"))
+    service.prepare()
+    longest = max(len(document) for document in service.view.current.ready)
+    monkeypatch.setattr("ldprl.service.service.LONGEST_BODY", longest)
+    service.prepare()
+    monkeypatch.setattr("ldprl.service.service.LONGEST_BODY", longest - 1)
+    with pytest.raises(InputError, match=f"a plan of {longest} bytes"):
+        service.prepare()
+    service.database.close()
+
+
 @pytest.mark.parametrize(
     ("key", "given"),
     [("failure_probability", {"failure_probability": "0.2"}), ("delta", {"delta": "0.1"})],

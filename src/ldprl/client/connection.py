@@ -11,9 +11,8 @@ from urllib.parse import urlsplit
 from ldprl.client.deadline import Deadline, TimedConnection, TimedTLSConnection
 from ldprl.client.errors import UnexpectedResponseError
 from ldprl.errors import InputError
+from ldprl.protocol.sizes import LONGEST_BODY
 
-LONGEST_BODY = 2**23
-"""How many bytes of a response are read: far more than any policy has."""
 _USUAL_PORTS = {"http": 80, "https": 443}
 _KINDS = {"http": TimedConnection, "https": TimedTLSConnection}
 # An idle connection that the other end has closed shows in one of these ways.

@@ -10,6 +10,8 @@ from ldprl.shape import Shape
 
 LARGEST_COUNT = 2**53
 """The largest whole number that every language reads exactly."""
+LONGEST_BODY = 2**23
+"""The most bytes of a response that a client reads: more than a policy of the most cells has."""
 _MOST_EACH = 10_000
 """States, actions and steps, each."""
 _MOST_CELLS = 1_000_000

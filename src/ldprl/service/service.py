@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ldprl.errors import InputError
 from ldprl.protocol.sealing import opener
+from ldprl.protocol.sizes import LONGEST_BODY
 from ldprl.service.board import Board, View
 from ldprl.service.causes import DelayedError
 from ldprl.service.committer import Committer
@@ -85,6 +86,7 @@ class Service:
             check_used(self.deployment)
         self.planner.warm_up()
         self._first_plan()
+        self._check_lengths()
 
     def start(self) -> None:
         """Begin to work."""
@@ -108,6 +110,15 @@ class Service:
         if self.board.view is None:
             raise DelayedError("database-down", "no plan has been read yet")
         return self.board.view
+
+    def _check_lengths(self) -> None:
+        """Refuse to serve what no client reads to its end."""
+        current = self.view.current
+        whole = [] if self.deployment.shuffle is None else [current.whole]
+        longest = max(len(document) for document in (*current.ready, *whole))
+        if longest > LONGEST_BODY:
+            expected = f"sizes whose plan has at most {LONGEST_BODY} bytes, which clients read"
+            raise InputError("deployment", f"a plan of {longest} bytes", expected)
 
     def _first_plan(self) -> None:
         """Make version 1, or wait for the server that makes it."""
