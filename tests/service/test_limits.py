@@ -6,19 +6,15 @@ import asyncio
 import contextlib
 import socket
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from ldprl.service.causes import DelayedError
-from ldprl.service.committer import Committer
-from ldprl.service.database.protocol import Admitted, Database, Verdict
 from ldprl.service.http_protocol import HEADER_SECONDS
 from ldprl.service.limits import Gate, Limits, address_key
-from ldprl.service.metrics import Metrics
 
 from .conftest import DEPLOYMENT, StartServer
 from .server import Server
@@ -106,45 +102,6 @@ def test_bodies_together_are_bounded_and_let_go_of() -> None:
         assert await gate.read(scope(), receive)
 
     asyncio.run(fill())
-
-
-def test_a_full_queue_turns_reports_away() -> None:
-    # Nobody writes: the committer is not started.
-    committer = Committer(None, Metrics(), capacity=2)  # type: ignore[arg-type]
-
-    async def fill() -> None:
-        report: Any = object()
-        committer.submit([report, report])
-        with pytest.raises(DelayedError, match="overloaded") as caught:
-            committer.submit([report])
-        assert (caught.value.status, caught.value.retry_after) == (503, 1)
-
-    asyncio.run(fill())
-
-
-def test_what_arrives_together_is_one_commit() -> None:
-    """The event loop hands over what it has once it is through with it, and not one by one."""
-    sizes: list[int] = []
-
-    class Counting:
-        def commit(self, reports: Sequence[Admitted], refused: Mapping[str, int]) -> list[Verdict]:
-            sizes.append(len(reports))
-            return ["counted"] * len(reports)
-
-    committer = Committer(cast(Database, Counting()), Metrics())
-
-    async def work() -> None:
-        waiting = []
-        for number in range(5):
-            waiting.append(committer.submit([cast(Admitted, number)]))
-            # Lets another thread have the interpreter.
-            time.sleep(0.01)
-        await asyncio.gather(*waiting)
-
-    committer.start()
-    asyncio.run(work())
-    committer.close()
-    assert sizes == [5]
 
 
 def test_a_flood_is_answered_429_with_retry_after(
