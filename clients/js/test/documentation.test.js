@@ -10,14 +10,14 @@ const PAGE = new URL("../../../docs/service/browser-client.md", import.meta.url)
 const BLOCK = /^```js\n(.*?)^```$/gms;
 const blocks = [...(await readFile(PAGE, "utf8")).matchAll(BLOCK)].map(([, code]) => code);
 
-const live = async (state) => ({ reward: 0.5, next: (state + 1) % 3 });
+const act = async (state) => ({ reward: 0.5, next: (state + 1) % 3 });
 
 /** Run a block as the page has it, against a service in memory; return what it printed. */
 async function run(code, service) {
   const module = String(new URL("../ldprl.js", import.meta.url));
-  const names = ["fetch", "storageForTests", "live"];
+  const names = ["fetch", "storageForTests", "act"];
   const before = names.map((name) => Object.getOwnPropertyDescriptor(globalThis, name));
-  const values = [service.fetch, new ForgetfulStorage(), live];
+  const values = [service.fetch, new ForgetfulStorage(), act];
   const define = (name, to) => Object.defineProperty(globalThis, name, to);
   names.forEach((name, i) => define(name, { value: values[i], configurable: true }));
   const printed = [];
@@ -44,8 +44,8 @@ test("the page's code takes part", async () => {
 test("the page's code explains what it sends", async () => {
   const service = new ServiceForTests(example("words"));
   const printed = await run(blocks[1], service);
-  assert.equal(printed[0], `${6n ** 4n} other lives could have produced this report`);
-  assert.match(printed[1], /^its \d+ of 7 answers fit \d+ lives$/);
+  assert.equal(printed[0], `${6n ** 4n} other episodes could have produced this report`);
+  assert.match(printed[1], /^its \d+ of 7 answers fit \d+ episodes$/);
   assert.equal(printed[2], `those are ${Math.exp(2).toFixed(2)} times as likely as any other`);
   assert.equal(service.reports.length, 1);
 });
