@@ -15,18 +15,18 @@ ROOT = Path(__file__).parents[1]
 REGRET = "ldprl regret --mdp random:2,2,2,3 --learner ldp-obi --epsilon 2 --episodes 100"
 PROMISES = {
     "": ["python -c 'import ldprl.client; from ldprl import Laplace, Shape'"],
-    "figures": [REGRET, "ldprl mechanisms", "ldprl --help"],
+    "figures": [REGRET, "ldprl list mechanisms", "ldprl --help"],
     "simulation": [
         REGRET,
-        "ldprl profile --epsilon 1",
-        "ldprl learners",
+        "ldprl statement profile --epsilon 1",
+        "ldprl list learners",
         "ldprl audit --mechanism laplace --samples 100",
         "ldprl bounds --states 2 --actions 2 --horizon 2 --episodes 1e6 --epsilon 1",
     ],
     "service": [
         "ldprl deployment init clinic.toml",
         "ldprl deployment check clinic.toml",
-        "ldprl admin-token",
+        "ldprl keys token",
         "ldprl serve --help",
     ],
     "relay": ["python -c 'import ldprl.protocol.sealing, cryptography'"],

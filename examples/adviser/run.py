@@ -127,7 +127,7 @@ def served(
 
     The last value is pictures of the dashboard with their captions, or why there are none.
     """
-    token = json.loads(ldprl("admin-token", "--json"))
+    token = json.loads(ldprl("keys", "token", "--json"))
     say("starting ldprl serve")
     with serving(folder / "deployment.toml", folder, token["hash"]) as url, Camera() as camera:
         say(f"letting {users:,} users in at {url}")

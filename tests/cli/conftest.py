@@ -34,6 +34,12 @@ Run = Callable[..., Outcome]
 command_group = cache(typer.main.get_command)
 
 
+def below_and_itself(named: Any) -> dict[str, Any]:
+    """Return the commands below a name, and under no word the one that the name itself calls."""
+    itself = {"": named} if named.callback is not None else {}
+    return itself | getattr(named, "commands", {})
+
+
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Return a function that runs ``ldprl`` with a line of arguments and more after it."""

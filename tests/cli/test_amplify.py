@@ -1,4 +1,4 @@
-"""``ldprl amplify``: three directions, one answer, and one line for whatever is wrong."""
+"""``ldprl statement crowd``: three directions, one answer, and one line for whatever is wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIZES = "--states 25 --actions 4 --horizon 10"
 
 
 def of(run: Run, options: str) -> dict[str, float]:
-    outcome = run(f"amplify {options} --json")
+    outcome = run(f"statement crowd {options} --json")
     assert outcome.code == 0, outcome.err
     found: dict[str, float] = json.loads(outcome.out)
     return found
@@ -35,7 +35,7 @@ def test_a_mechanism_of_its_own(run: Run) -> None:
 
 
 def test_participations_and_words(run: Run) -> None:
-    outcome = run("amplify --epsilon 6.7 --crowd 1e5 --participations 10")
+    outcome = run("statement crowd --epsilon 6.7 --crowd 1e5 --participations 10")
     assert outcome.code == 0
     assert "ε₀ = 6.7, δ = 0" in outcome.out
     assert "One of 100,000 that an honest relay mixes: ε = 1.003, δ = 1e-08" in outcome.out
@@ -43,9 +43,10 @@ def test_participations_and_words(run: Run) -> None:
 
 
 def test_a_delta_that_a_crowd_cannot_have_is_named(run: Run) -> None:
-    assert run("amplify --epsilon 1 --crowd 100 --delta 1e-3").err == ""
+    assert run("statement crowd --epsilon 1 --crowd 100 --delta 1e-3").err == ""
     assert (
-        "δ = 0.02 is not below 1/users" in run("amplify --epsilon 1 --crowd 100 --delta 0.02").err
+        "δ = 0.02 is not below 1/users"
+        in run("statement crowd --epsilon 1 --crowd 100 --delta 0.02").err
     )
 
 
@@ -77,7 +78,7 @@ def test_a_picture(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_bad_input(run: Run, options: str, said: str) -> None:
-    outcome = run(f"amplify {options}")
+    outcome = run(f"statement crowd {options}")
     assert (outcome.code, outcome.out) == (2, "")
     assert len(outcome.err.splitlines()) == 1
     assert outcome.err.startswith(f"error: {said}")

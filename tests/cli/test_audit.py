@@ -1,4 +1,4 @@
-"""``ldprl audit`` and ``ldprl profile`` say what they found, and the exit code says it too."""
+"""``audit`` and ``statement profile`` say what they found, and the exit code says it too."""
 
 from __future__ import annotations
 
@@ -72,17 +72,20 @@ def test_bad_input_is_refused(run: Run, arguments: str, word: str) -> None:
 
 def test_profiles_as_table_json_and_picture(run: Run, tmp_path: Path) -> None:
     picture = tmp_path / "profiles.png"
-    outcome = run("profile --epsilon 2 --delta 0.1", "--out", str(picture))
+    outcome = run("statement profile --epsilon 2 --delta 0.1", "--out", str(picture))
     assert outcome.code == 0
     assert all(name in outcome.out for name in PRIVATE)
     assert picture.read_bytes().startswith(b"\x89PNG")
-    found = {row["mechanism"]: row for row in run("profile --epsilon 2 --delta 0.1 --json").json}
+    found = {
+        row["mechanism"]: row
+        for row in run("statement profile --epsilon 2 --delta 0.1 --json").json
+    }
     assert list(found) == PRIVATE
     assert found["laplace"]["delta"][3] == 0
     assert found["gaussian"]["delta"][3] == pytest.approx(0.1, rel=1e-2)
 
 
-@pytest.mark.parametrize("line", ["audit --all --samples 200", "profile --epsilon 1"])
+@pytest.mark.parametrize("line", ["audit --all --samples 200", "statement profile --epsilon 1"])
 def test_mechanisms_that_need_a_delta_are_left_out_in_words(run: Run, line: str) -> None:
     outcome = run(line)
     assert outcome.code == 0
@@ -93,7 +96,7 @@ def test_mechanisms_that_need_a_delta_are_left_out_in_words(run: Run, line: str)
 
 def test_names_are_not_cut_on_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    outcome = run("profile --epsilon 1 --delta 0.01")
+    outcome = run("statement profile --epsilon 1 --delta 0.01")
     assert all(name in outcome.out for name in PRIVATE)
     assert "gap" in outcome.out
     assert "…" not in outcome.out

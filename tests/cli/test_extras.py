@@ -29,7 +29,7 @@ main()
         (["serve", "--port", "0"], {"typer"}, "service"),
         (["serve", "--port", "0"], {"uvicorn"}, "service"),
         (["serve", "--port", "0"], {"msgspec"}, "service"),
-        (["admin-token"], {"typer"}, "service"),
+        (["keys", "token"], {"typer"}, "service"),
         (["regret", "--help"], {"typer"}, "simulation"),
     ],
 )

@@ -11,11 +11,20 @@ import pytest
 
 import ldprl
 from ldprl.catalogue import LEARNERS
+from ldprl.cli.group import OLD_NAMES
 from ldprl.mechanisms.catalogue import MECHANISMS
 
 from .conftest import Run
 
-COMMANDS = ("regret", "bounds", "audit", "profile", "statement", "mechanisms", "learners")
+COMMANDS = (
+    "regret",
+    "bounds",
+    "audit",
+    "statement",
+    "statement profile",
+    "statement crowd",
+    "list",
+)
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(ldprl.__file__).parents[1])}
 
 
@@ -29,7 +38,8 @@ def test_help_names_every_command(run: Run) -> None:
     outcome = run("--help")
     assert outcome.code == 0
     for command in COMMANDS:
-        assert command in outcome.out
+        assert command.split()[0] in outcome.out
+    assert not [name for name in OLD_NAMES if f"│ {name} " in outcome.out]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -51,7 +61,9 @@ def test_python_dash_m_is_the_same_command() -> None:
     assert shown.stdout == f"ldprl {ldprl.__version__}\n"
 
 
-@pytest.mark.parametrize(("command", "known"), [("mechanisms", MECHANISMS), ("learners", LEARNERS)])
+@pytest.mark.parametrize(
+    ("command", "known"), [("list mechanisms", MECHANISMS), ("list learners", LEARNERS)]
+)
 def test_lists_have_name_guarantee_and_summary(
     run: Run, command: str, known: dict[str, type]
 ) -> None:
@@ -65,8 +77,46 @@ def test_lists_have_name_guarantee_and_summary(
         assert row["guarantee"] in shown
 
 
+def test_both_lists_are_under_their_names(run: Run) -> None:
+    both = run("list --json").json
+    assert both == {name: run(f"list {name} --json").json for name in ("learners", "mechanisms")}
+
+
+OLD_LINES = {
+    "admin-token": "--help",
+    "amplify": "--epsilon 6.7 --crowd 1e5 --json",
+    "backup": "new.backup --database sqlite:///no.sqlite",
+    "keypair": "--out nowhere/key",
+    "learners": "--json",
+    "mechanisms": "",
+    "plot": "nowhere --out picture.png",
+    "profile": "--epsilon 1 --mechanism laplace --json",
+    "restore": "no.backup --database sqlite:///new.sqlite",
+    "show": "nowhere",
+}
+
+
+@pytest.mark.parametrize("old", OLD_LINES)
+def test_an_old_name_does_the_same_and_names_the_new_one(run: Run, old: str) -> None:
+    new = OLD_NAMES[old]
+    before, after = run(f"{old} {OLD_LINES[old]}"), run(f"{new} {OLD_LINES[old]}")
+    assert (before.code, before.out) == (after.code, after.out)
+    assert before.err == f"warning: ldprl {old} is now ldprl {new}\n{after.err}"
+
+
+def test_every_old_name_is_tried() -> None:
+    assert set(OLD_LINES) == set(OLD_NAMES)
+
+
+def test_a_group_alone_shows_its_help(run: Run) -> None:
+    for group in ("deployment", "database", "keys"):
+        outcome = run(group)
+        assert (outcome.code, "Commands" in outcome.out + outcome.err) == (2, True)
+        assert "error" not in outcome.err
+
+
 def test_mechanisms_tell_pure_from_approximate(run: Run) -> None:
-    levels = {row["name"]: row["guarantee"] for row in run("mechanisms --json").json}
+    levels = {row["name"]: row["guarantee"] for row in run("list mechanisms --json").json}
     assert levels == {
         "none": "none",
         "bits-and-moves": "ε",
@@ -81,7 +131,7 @@ def test_mechanisms_tell_pure_from_approximate(run: Run) -> None:
 
 
 def test_learners_say_which_one_to_start_with(run: Run) -> None:
-    said = {row["name"]: row["summary"] for row in run("learners --json").json}
+    said = {row["name"]: row["summary"] for row in run("list learners --json").json}
     assert [name for name, summary in said.items() if "start with" in summary] == ["ldp-ts"]
 
 

@@ -20,13 +20,13 @@ import typer
 import ldprl
 from ldprl.cli.app import app
 
-from .conftest import Run
+from .conftest import Run, below_and_itself
 
 GROUP: Any = typer.main.get_command(app)
 COMMANDS: dict[str, Any] = {
     " ".join(filter(None, (name, below))): command
     for name, named in GROUP.commands.items()
-    for below, command in getattr(named, "commands", {"": named}).items()
+    for below, command in below_and_itself(named).items()
 }
 """Every command under all the words that call it, such as ``deployment init``."""
 PLAIN = {
@@ -72,8 +72,11 @@ def test_every_command_that_has_a_result_can_speak_json(name: str) -> None:
         ("regrett", "No such command 'regrett'. Did you mean 'regret'? (see ldprl --help)"),
         ("regret --epsilom 2", "--epsilon) (see ldprl regret --help)"),
         ("regret", "Missing option '--mdp' (see ldprl regret --help)"),
+        ("statement --states", "an argument (see ldprl statement --help)"),
         ("bounds --states", "Option '--states' requires an argument (see ldprl bounds --help)"),
-        ("learners all", "(all) (see ldprl learners --help)"),
+        ("statement crowd --epsilom 2", "(see ldprl statement crowd --help)"),
+        ("keys new", "No such command 'new' (see ldprl keys --help)"),
+        ("list learners all", "(all) (see ldprl list --help)"),
     ],
 )
 def test_what_cannot_be_parsed_is_one_line_with_the_way_out(run: Run, line: str, said: str) -> None:
@@ -124,7 +127,7 @@ def read_all(terminal: int) -> bytes:
 
 
 def test_colours_are_for_terminals() -> None:
-    for line in ("--help", "mechanisms", "regrte"):
+    for line in ("--help", "list mechanisms", "regrte"):
         piped = subprocess.run([*LDPRL, *line.split()], env=PLAIN, capture_output=True, check=False)
         assert b"\x1b" not in piped.stdout + piped.stderr
     assert COLOUR.search(in_terminal("--help")[1])
@@ -143,7 +146,7 @@ def test_progress_goes_to_stderr_and_json_stays_pure() -> None:
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("re", {"regret", "relay", "reproduce", "restore"}),
+        ("re", {"regret", "relay", "reproduce"}),
         ("regret --ep", {"--epsilon", "--episodes"}),
         ("regret --learner ldp-p", {"ldp-psrl"}),
         ("audit --mechanism g", {"gaussian"}),

@@ -17,7 +17,7 @@ import typer
 from ldprl.cli.app import app
 from ldprl.cli.deployment import TEMPLATE
 
-from .conftest import Run
+from .conftest import Run, below_and_itself
 
 SIZES = "--states 2 --actions 2 --horizon 2"
 GOOD = {
@@ -25,12 +25,10 @@ GOOD = {
     "regret": "--mdp random:2,2,2,3 --episodes 100 --epsilon 1",
     "bounds": f"{SIZES} --episodes 1e6 --epsilon 1",
     "run": "grid.toml --out new",
-    "show": "folder",
-    "plot": "folder",
     "reproduce": "table-1 --out new",
     "audit": f"--mechanism laplace {SIZES} --epsilon 1 --samples 100",
-    "amplify": "--epsilon 1 --crowd 1000 --delta 1e-6",
-    "profile": f"{SIZES} --epsilon 1",
+    "statement crowd": "--epsilon 1 --crowd 1000 --delta 1e-6",
+    "statement profile": f"{SIZES} --epsilon 1",
     "statement": f"--mechanism laplace {SIZES} --epsilon 1",
     "ledger": "reports.ledger",
     "certify": "export.json",
@@ -39,28 +37,28 @@ GOOD = {
     "deployment digest": "clinic.toml",
     "serve": "--deployment clinic.toml --database sqlite:///new.sqlite --port 0",
     "relay": "--service http://127.0.0.1:9 --database new.sqlite --token secret",
-    "keypair": "--out new.key",
+    "keys pair": "--out new.key",
     "simulate-users": "http://127.0.0.1:9 --users 10",
-    "backup": "new.backup --database sqlite:///service.sqlite",
-    "restore": "old.backup --database sqlite:///new.sqlite",
-    "admin-token": "",
-    "mechanisms": "",
-    "learners": "",
+    "database backup": "new.backup --database sqlite:///service.sqlite",
+    "database restore": "old.backup --database sqlite:///new.sqlite",
+    "keys token": "",
+    "list": "learners",
     "doctor": "",
 }
 """A line for each command in which nothing is wrong (none of them is run)."""
 INSTEAD = {
     ("audit", "--present"): f"{GOOD['audit']} --crowd 50",
-    ("amplify", "--central-epsilon"): "--epsilon 1 --delta 1e-6",
-    ("amplify", "--mechanism"): f"{GOOD['amplify']} {SIZES}",
+    ("statement crowd", "--central-epsilon"): "--epsilon 1 --delta 1e-6",
+    ("statement crowd", "--mechanism"): f"{GOOD['statement crowd']} {SIZES}",
 }
 """The good line for an option that goes with others only."""
 NUMBERS = {"S", "A", "H", "K", "E", "D", "N", "I", "P", "C", "T", "L", "PORT", "GAP"}
 NUMBERS |= {"ε,…", "N,…", "E[,D]"}
-NAMES = {"NAME", "[NAME…]", "sound|paper", "text|json", "each|growth:G"}
+NAMES = {"NAME", "[NAME…]", "[learners|mechanisms]", "sound|paper", "text|json", "each|growth:G"}
 WORLDS = {"WORLD", "MDP"}
 FOLDERS = {"FOLDER"}
-FILES = {"FILE", "FILE.toml", "FILE.png"}
+FILES = {"FILE", "FILE.png"}
+EITHER = {"FILE.toml|FOLDER"}
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ def commands() -> dict[str, Any]:
     return {
         " ".join(filter(None, (name, below))): command
         for name, named in group.commands.items()
-        for below, command in getattr(named, "commands", {"": named}).items()
+        for below, command in below_and_itself(named).items()
     }
 
 
@@ -123,6 +121,14 @@ def argument_mistakes(name: str, good: str, parameter: Any) -> Iterator[Mistake]
         yield Mistake("no such folder", f"{name} nowhere {rest}", "'nowhere'")
         yield Mistake("file for a folder", f"{name} grid.toml {rest}", "'grid.toml'")
         yield Mistake("another's folder", f"{name} folder {rest}", "'folder'")
+    if parameter.metavar in EITHER:
+        yield Mistake("nothing there", f"{name} nowhere", "'nowhere'")
+        yield Mistake("another's folder", f"{name} folder", "'folder'")
+        yield Mistake("another's folder", f"{name} folder --plot", "'folder'")
+        yield Mistake("file for a folder", f"{name} grid.toml --plot", "'grid.toml'")
+        yield Mistake("no folder for results", f"{name} grid.toml", "--out")
+        yield Mistake("nothing to run", f"{name} folder {rest}", "'new'")
+        yield Mistake("nothing to run", f"{name} folder --workers 2", "workers = 2")
     if parameter.metavar in NAMES:
         yield Mistake("unknown name", f"{name} no-such-name {rest}", "no-such-name")
     if parameter.metavar == "URL":

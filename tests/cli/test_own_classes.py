@@ -39,7 +39,7 @@ def test_regret(folder: Path) -> None:
     assert json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("command", ["statement", "audit --samples 2000", "profile"])
+@pytest.mark.parametrize("command", ["statement", "audit --samples 2000", "statement profile"])
 def test_what_asks_a_mechanism_alone(folder: Path, command: str) -> None:
     done = ldprl(folder, *command.split(), "--mechanism", MECHANISM, *SIZES, "--json")
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""``ldprl run`` ends with a table and a picture; ``show`` and ``plot`` make them again."""
+"""``ldprl run`` ends with a table and a picture, and makes them again from the folder."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_a_run_ends_with_a_table_and_a_picture(
     assert "%" in row
     assert "the best policy earns 0.548, acting at random 0.06777" in " ".join(ran.out.split())
     assert Path("found/regret.png").read_bytes().startswith(b"\x89PNG")
-    assert row in run("show found").out
-    (line,) = run("show found --json").json["lines"]
+    assert row in run("run found").out
+    (line,) = run("run found --json").json["lines"]
     assert line["runs"] == 2
     assert (line["learner"], line["epsilon"], line["users"]) == ("ldp-psrl", 2, 100)
-    assert run("plot found --out picture.svg").code == 0
+    assert run("run --plot found --out picture.svg").code == 0
     assert "<svg" in Path("picture.svg").read_text(encoding="utf-8")
 
 
@@ -60,7 +60,7 @@ def test_names_and_shares_fit_on_a_narrow_terminal(
     Path("grid.toml").write_text(GRID, encoding="utf-8")
     assert run("run grid.toml --out found --workers 1 --json").json["results"]
     monkeypatch.setenv("COLUMNS", "80")
-    shown = run("show found").out
+    shown = run("run found").out
     assert "randomized-response" in shown
     (head,) = (
         line.split() for line in shown.splitlines() if {"learnt", "regret"} <= set(line.split())

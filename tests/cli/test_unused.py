@@ -16,7 +16,7 @@ REGRET = "regret --mdp random:2,2,2,3 --episodes 100"
 LINES = [
     (f"statement --mechanism none {SIZES} --epsilon 1", "epsilon"),
     (f"statement --mechanism laplace {SIZES} --epsilon 1 --delta 0.1", "delta"),
-    (f"profile --mechanism laplace {SIZES} --epsilon 1 --delta 0.1", "delta"),
+    (f"statement profile --mechanism laplace {SIZES} --epsilon 1 --delta 0.1", "delta"),
     (f"audit --mechanism laplace {SIZES} --epsilon 1 --delta 0.1", "delta"),
     (f"audit --mechanism laplace {SIZES} --crowd 10 --attack counters", "attack"),
     (f"audit --mechanism laplace {SIZES} --crowd 10 --constants paper", "constants"),
@@ -31,7 +31,7 @@ LINES = [
     (f"advise {SIZES} --users 1e4 --epsilon 1 --central-delta 1e-6", "central_delta"),
     (f"advise {SIZES} --users 1e4 --epsilon 1 --total-delta 1e-6", "total_delta"),
     (f"advise {SIZES} --users 1e4 --epsilon 1 --learner ldp-ts --delta 1e-6", "delta"),
-    ("amplify --epsilon 1 --crowd 1000 --states 2", "states"),
+    ("statement crowd --epsilon 1 --crowd 1000 --states 2", "states"),
     (f"bounds {SIZES} --episodes 1e6 --epsilon 1 --crowd 10", "crowd"),
     ("ledger reports.ledger --cost 1", "cost"),
     ("ledger reports.ledger --days 7", "days"),
@@ -72,7 +72,7 @@ def test_a_port_is_named_in_digits(run: Run) -> None:
 
 
 LARGE = [
-    ("amplify --central-epsilon 710 --epsilon 8", "One of 1 that an honest relay mixes"),
+    ("statement crowd --central-epsilon 710 --epsilon 8", "One of 1 that an honest relay mixes"),
     (f"statement --mechanism return-bits {SIZES} --epsilon 40", f"1 in {2**64 // 79:,}"[:20]),
     (f"statement --mechanism return-bits {SIZES} --epsilon 800", f"1 in {2**64:,}"[:20]),
     (f"audit --mechanism return-bits {SIZES} --epsilon 800 --samples 100", "holds"),

@@ -39,13 +39,13 @@ def test_a_relay_goes_on_with_a_restored_service_and_loses_nothing(tmp_path: Pat
     try:
         leave_many(pair, plan_of(pair, 1), CROWD)
         second = plan_of(pair, 2)
-        run("backup", str(tmp_path / "backup"), "--database", pair.database)
+        run("database", "backup", str(tmp_path / "backup"), "--database", pair.database)
         leave_many(pair, second, CROWD)
         third = plan_of(pair, 3)
         pair.service.kill()
         leave_many(pair, third, CROWD)
         pair.database = f"sqlite:///{tmp_path}/restored.sqlite"
-        run("restore", str(tmp_path / "backup"), "--database", pair.database)
+        run("database", "restore", str(tmp_path / "backup"), "--database", pair.database)
         pair.restart_service()
         # The number of the lost version is skipped: the fourth follows.
         fourth = plan_of(pair, 4)

@@ -236,7 +236,7 @@ def test_a_backup_of_the_first_format_is_restored(
     # What it became is no backup, and can be served as it is.
     restored = tmp_path / "restored.sqlite"
     some_service(f"sqlite:///{restored}")
-    with pytest.raises(InputError, match="a file of `ldprl backup`"):
+    with pytest.raises(InputError, match="a file of `ldprl database backup`"):
         restore(restored, f"sqlite:///{tmp_path}/none.sqlite")
     assert not list(tmp_path.glob("none*"))
 
@@ -273,12 +273,12 @@ def test_a_copy_that_is_killed_leaves_no_file(
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("backup {tmp}/new --database mysql://x", "database = 'mysql://x'"),
-        ("backup {tmp}/new --database sqlite:///{tmp}/none.sqlite", "a file that exists"),
-        ("backup {tmp}/no/folder --database {database}", "No such file"),
-        ("backup {tmp}/new --database postgresql://u:hunter2@127.0.0.1:1/x", "u:…@"),
-        ("restore {tmp}/none --database sqlite:///{tmp}/new", "a file that exists"),
-        ("restore {tmp} --database sqlite:///{tmp}/new", "a file that exists"),
+        ("database backup {tmp}/new --database mysql://x", "database = 'mysql://x'"),
+        ("database backup {tmp}/new --database sqlite:///{tmp}/none.sqlite", "a file that exists"),
+        ("database backup {tmp}/no/folder --database {database}", "No such file"),
+        ("database backup {tmp}/new --database postgresql://u:hunter2@127.0.0.1:1/x", "u:…@"),
+        ("database restore {tmp}/none --database sqlite:///{tmp}/new", "a file that exists"),
+        ("database restore {tmp} --database sqlite:///{tmp}/new", "a file that exists"),
     ],
 )
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -295,9 +295,9 @@ def test_what_is_wrong_is_said_in_one_line(
 def test_the_commands_say_what_they_copied(
     run: Run, database: str, backup: Path, new_database: NewDatabase, tmp_path: Path
 ) -> None:
-    made = run(f"backup {tmp_path}/mine --database {database}")
+    made = run(f"database backup {tmp_path}/mine --database {database}")
     assert f"{tmp_path}/mine: test, version 0, 0 reports; digest" in made.out
     assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o600
-    put = run(f"restore {tmp_path}/mine --database {new_database()}")
+    put = run(f"database restore {tmp_path}/mine --database {new_database()}")
     assert (put.code, put.err) == (0, "")
     assert put.out.removeprefix("restored") == made.out.removeprefix("wrote")

@@ -70,7 +70,7 @@ def test_several_workers_on_sqlite(tmp_path: Path) -> None:
 
 
 def test_a_token_is_shown_with_the_hash_that_knows_it() -> None:
-    line = [sys.executable, "-m", "ldprl", "admin-token", "--json"]
+    line = [sys.executable, "-m", "ldprl", "keys", "token", "--json"]
     shown = subprocess.run(line, env=environment(), capture_output=True, check=True)
     made = json.loads(shown.stdout)
     assert token_hash(made["token"]) == made["hash"]

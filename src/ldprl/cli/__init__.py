@@ -12,7 +12,8 @@ _EXTRAS = {
     ),
 }
 """The extra that installs a missing package, where the command does not say."""
-_SERVING = {"serve", "admin-token"}
+_SERVING = {"serve", "keys", "database", "admin-token", "backup", "restore"}
+"""The commands of a service, under all their names."""
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def audit(
     mechanism: Annotated[
-        str | None, options.mechanism("What to attack; see `ldprl mechanisms`.")
+        str | None, options.mechanism("What to attack; see `ldprl list mechanisms`.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Attack every mechanism.")] = False,
     states: Annotated[int, options.STATES] = 2,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldprl.cli.group import subgroup
 from ldprl.cli.numbers import warn_of_unused
 from ldprl.cli.options import Json
 from ldprl.cli.show import show_result
@@ -34,12 +35,12 @@ epsilon = "2"
 # delta = "0"                     # gaussian and bounded-noise need δ > 0
 # mechanism = "return-bits"       # the recommended one; with two or three states it is
 #                                 # "subset-selection", from 25 on "bits-and-moves".
-#                                 # `ldprl mechanisms` lists them all
+#                                 # `ldprl list mechanisms` shows all
 
 # Who plans, and when: after `each` report, `every:N` reports, or when the number of reports has
 # grown by the factor 1 + G (`growth:G`), but never before `first_epoch` new ones.
 # learner = "ldp-returns"         # the recommended one; with two or three states it is "ldp-ts",
-#                                 # from 25 on "ldp-ways". `ldprl learners` lists them all
+#                                 # from 25 on "ldp-ways". `ldprl list learners` shows all
 # failure_probability = "0.1"     # how often the confidence bounds may fail
 # epochs = "growth:0.1"
 # first_epoch = 100
@@ -62,15 +63,11 @@ reward = "reward"
 # it is said if what users answer changes.
 
 # Behind a relay (ldprl relay) there is a table [shuffle] too: crowd, central_epsilon, delta and
-# key. What it promises must hold; ldprl amplify computes it, ldprl keypair makes the key.
+# key. What it promises must hold; ldprl statement crowd computes it, ldprl keys pair makes the key.
 """
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The deployment's TOML.")]
-deployment = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="Write a deployment's file, check it, print the digest that clients pin.",
-)
+deployment = subgroup("Write a deployment's file, check it, print the digest that clients pin.")
 
 
 @deployment.command(epilog="Example: **ldprl deployment init clinic.toml**")

@@ -1,10 +1,12 @@
-"""``ldprl mechanisms`` and ``ldprl learners``: the names that options take."""
+"""``ldprl list``: the names of mechanisms and learners that options take."""
 
 from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from ldprl.cli.options import Json
 from ldprl.cli.show import show_json, show_table
@@ -14,8 +16,33 @@ if TYPE_CHECKING:
     from ldprl.learning.learner import Learner
 
 
-def mechanisms(as_json: Json = False) -> None:
-    """List the mechanisms, which make a trajectory a private report."""
+def list_names(
+    kind: Annotated[
+        str | None,
+        typer.Argument(metavar="[learners|mechanisms]", help="Which. \\[default: both]"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the learners and the mechanisms, with what each guarantees.
+
+    A mechanism makes a trajectory a private report; a learner makes sums of reports a policy.
+    """
+    tables = {"learners": _learners, "mechanisms": _mechanisms}
+    if kind is not None:
+        one_of("kind", kind, tuple(tables))
+    heads = ("name", "guarantee", "summary")
+    found = {name: rows() for name, rows in tables.items() if kind in (None, name)}
+    if not as_json:
+        for name, rows in found.items():
+            show_table(name.capitalize(), heads, rows)
+        return
+    document = {
+        name: [dict(zip(heads, row, strict=True)) for row in rows] for name, rows in found.items()
+    }
+    show_json(document if kind is None else document[kind])
+
+
+def _mechanisms() -> list[tuple[str, str, str]]:
     from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
     from ldprl.shape import Shape
 
@@ -24,15 +51,13 @@ def mechanisms(as_json: Json = False) -> None:
         given = build_mechanism(name, Shape(1, 1, 1), epsilon=1.0, delta=0.1).guarantee
         level = "none" if math.isinf(given.epsilon) else "(ε, δ)" if given.delta else "ε"
         rows.append((name, level, kind.summary))
-    _show("Mechanisms", rows, as_json)
+    return rows
 
 
-def learners(as_json: Json = False) -> None:
-    """List the learners, which make sums of reports a policy."""
+def _learners() -> list[tuple[str, str, str]]:
     from ldprl.catalogue import LEARNERS
 
-    rows = [(name, _level(kind), kind.summary) for name, kind in LEARNERS.items()]
-    _show("Learners", rows, as_json)
+    return [(name, _level(kind), kind.summary) for name, kind in LEARNERS.items()]
 
 
 def _level(learner: type[Learner]) -> str:
@@ -58,11 +83,3 @@ def private_mechanisms(constants: str, delta: float) -> list[str]:
     if needy:
         print(f"left out: {', '.join(needy)}, which need --delta > 0", file=sys.stderr)
     return [name for name in names if name not in needy]
-
-
-def _show(title: str, rows: list[tuple[str, str, str]], as_json: bool) -> None:
-    heads = ("name", "guarantee", "summary")
-    if as_json:
-        show_json([dict(zip(heads, row, strict=True)) for row in rows])
-    else:
-        show_table(title, heads, rows)

@@ -65,19 +65,22 @@ def picture(meaning: str) -> Any:
     """Declare an option that names a picture to write: checked before the work that it shows."""
 
     def check(parameter: typer.CallbackParam, file: Path | None) -> Path | None:
-        if file is None:
-            return None
-        if file.suffix not in _PICTURES:
-            expected = f"a file name that ends in {', '.join(_PICTURES)}"
-        elif not file.parent.is_dir():
-            expected = "a file in a folder that exists"
-        elif file.is_dir():
-            expected = "a file, not a folder"
-        else:
-            return file
-        raise InputError(parameter.name or "", str(file), expected)
+        return None if file is None else check_picture(parameter.name or "", file)
 
     return text("FILE", meaning, callback=check)
+
+
+def check_picture(field: str, file: Path) -> Path:
+    """Return the file if a picture can be written there."""
+    if file.suffix not in _PICTURES:
+        expected = f"a file name that ends in {', '.join(_PICTURES)}"
+    elif not file.parent.is_dir():
+        expected = "a file in a folder that exists"
+    elif file.is_dir():
+        expected = "a file, not a folder"
+    else:
+        return file
+    raise InputError(field, str(file), expected)
 
 
 STATES = whole("S", "Number of states.", at_most=10**5)

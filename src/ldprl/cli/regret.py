@@ -32,14 +32,14 @@ def regret(
     learner: Annotated[
         str | None,
         options.learner(
-            "The learner; see `ldprl learners`. "
+            "The learner; see `ldprl list learners`. "
             "\\[default: the recommended one for this number of states]"
         ),
     ] = None,
     mechanism: Annotated[
         str | None,
         options.mechanism(
-            "How users privatize; see `ldprl mechanisms`. \\[default: the learner's usual one]"
+            "How users privatize; see `ldprl list mechanisms`. \\[default: the learner's usual one]"
         ),
     ] = None,
     constants: options.ConstantsName = "sound",

@@ -1,12 +1,10 @@
-"""``ldprl relay`` and ``ldprl keypair``: mixing reports between clients and a service."""
+"""``ldprl relay``: mix reports between clients and a service."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from ldprl.cli import options
-from ldprl.cli.show import show_result
 from ldprl.errors import InputError
 
 
@@ -37,7 +35,7 @@ def relay(
         str | None,
         options.text(
             "HASH",
-            "SHA-256 of the token for /metrics, from **ldprl admin-token**; no hash, no metrics.",
+            "SHA-256 of the token for /metrics, from **ldprl keys token**; no hash, no metrics.",
             envvar="LDPRL_METRICS_TOKEN_HASH",
         ),
     ] = None,
@@ -68,34 +66,3 @@ def relay(
         metrics_token_hash=metrics_token_hash,
         log_format=log,
     )
-
-
-def keypair(
-    out: Annotated[Path, options.text("FILE", "Where the private key goes.")],
-    as_json: options.Json = False,
-) -> None:
-    """Make the key that reports are sealed to; print its public half, for [shuffle] key = "…".
-
-    The private half is written to a new file that only its owner may read.
-    """
-    import os
-
-    from ldprl.protocol.sealing import new_private_key, opener
-
-    private = new_private_key()
-    try:
-        handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        raise InputError("out", str(out), f"a new file ({error.strerror})") from None
-    with os.fdopen(handle, "w") as file:
-        file.write(private + "\n")
-    public = opener(private).key
-    show_result(as_json, {"key": public, "private": str(out)}, public)
-
-
-def read_key(path: Path) -> str:
-    """Read a private key's file."""
-    try:
-        return path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        raise InputError("private_key", str(path), "a file from ldprl keypair") from None

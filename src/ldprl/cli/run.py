@@ -1,36 +1,74 @@
-"""``ldprl run``: a grid of simulations from a TOML file."""
+"""``ldprl run``: a grid of simulations from a TOML file, and what it has found so far."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ldprl.cli import options
 from ldprl.cli.numbers import warn_of_delta
-from ldprl.cli.results import show_summary
-from ldprl.cli.show import show_json
+from ldprl.cli.show import number, show_json, show_line, show_result, show_table
 from ldprl.disk import read_text
+from ldprl.errors import InputError
+
+if TYPE_CHECKING:
+    from ldprl.experiments.summary import Line, Summary
 
 
 def run(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE.toml", help="TOML file that declares the grid.")
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.toml|FOLDER",
+            help="TOML file that declares the grid, or the folder that a run writes to.",
+        ),
     ],
-    out: Annotated[Path, options.text("DIR", "Results folder: new, or of this grid.")],
+    out: Annotated[
+        Path | None,
+        options.text(
+            "DIR",
+            "Results folder: new, or of this grid. With --plot the picture."
+            " \\[default: FOLDER/regret.png]",
+        ),
+    ] = None,
+    plot: Annotated[
+        bool,
+        typer.Option("--plot", help="Draw what FOLDER has so far: regret by users."),
+    ] = False,
     workers: options.Workers = None,
     cluster: Annotated[
         str | None, options.text("auto|ADDRESS", "Run on this Ray cluster instead.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Run a grid of environments, learners, mechanisms, ε and seeds.
+    """Run a grid of environments, learners, mechanisms, ε and seeds; show what it has found.
 
     Every cell is written to disk when it is finished, so the same command continues a run that was
     stopped, by Ctrl-C or by a crash. At the end all rows are in DIR/results.parquet, and a
-    picture of them in DIR/regret.png; **ldprl show** and **ldprl plot** work before the end too.
+    picture of them in DIR/regret.png. **ldprl run FOLDER** shows what is there so far, before the
+    end too, and **--plot** draws it.
     """
+    if out is not None and not plot and not source.is_dir():
+        _run(source, out, workers, cluster, as_json)
+        return
+    if not source.exists():
+        raise InputError("source", str(source), "a grid's TOML file, or a folder that a run made")
+    if source.is_file() and not plot:
+        raise InputError("out", None, "a folder for the results of this grid")
+    for name, value in (("workers", workers), ("cluster", cluster)):
+        if value is not None:
+            raise InputError(name, value, "nothing: what is in a folder is only shown")
+    if plot:
+        _plot(source, out, as_json)
+        return
+    if out is not None:
+        raise InputError("out", str(out), "nothing with a folder, or --plot beside it")
+    _show(source, as_json)
+
+
+def _run(file: Path, out: Path, workers: int | None, cluster: str | None, as_json: bool) -> None:
     from ldprl.cli.progress import counted_bar, resumable
     from ldprl.experiments.run import run_experiment
     from ldprl.experiments.schema import parse
@@ -53,3 +91,71 @@ def run(
     else:
         show_summary(summary)
         print(f"rows: {results}\npicture: {picture}")
+
+
+def _show(folder: Path, as_json: bool) -> None:
+    from ldprl.experiments.summary import summarize
+
+    summary = summarize(folder)
+    if as_json:
+        lines = [line.as_dict() for line in summary.lines]
+        show_json({"finished": summary.finished, "cells": summary.cells, "lines": lines})
+    else:
+        show_summary(summary)
+
+
+def _plot(folder: Path, out: Path | None, as_json: bool) -> None:
+    from ldprl.experiments.summary import summarize
+    from ldprl.figures.experiment_plot import plot_experiment
+
+    if out is not None:
+        options.check_picture("out", out)
+    summary = summarize(folder)
+    picture = folder / "regret.png" if out is None else out
+    plot_experiment(summary).savefig(picture)
+    show_result(as_json, {"picture": str(picture)}, str(picture))
+
+
+def show_summary(summary: Summary) -> None:
+    """Print a table for each environment, with a row for each combination."""
+    from ldprl.simulation.sample_size import rounded
+
+    heads = ("learner", "mechanism", "ε", "runs", "regret", "worst", "learnt", "s")
+    groups = dict.fromkeys((line.environment, line.constants) for line in summary.lines)
+    for group in groups:
+        lines = [line for line in summary.lines if (line.environment, line.constants) == group]
+        title = f"{group[0]}, {group[1]} constants, {lines[0].users[-1]:,} users{_values(lines[0])}"
+        show_table(title, heads, [_row(line) for line in lines], right=heads[2:])
+    show_line(
+        "regret: mean over runs ± standard error. learnt: the share of the gap between acting at"
+        " random and the best policy that the policy at the end closes. s: seconds."
+    )
+    for line in summary.lines:
+        if not line.significant:
+            needed = line.users_needed
+            about = f"; about {rounded(needed)} users are needed" if needed else ""
+            show_line(f"{line.environment}, {line.name}: nothing learnt yet{about}.")
+    if summary.finished < summary.cells:
+        show_line(f"{summary.finished} of {summary.cells} cells are finished.")
+
+
+def _values(line: Line) -> str:
+    if line.best_value is None or line.random_value is None:
+        return ""
+    best, at_random = number(line.best_value), number(line.random_value)
+    return f"; the best policy earns {best}, acting at random {at_random}"
+
+
+def _row(line: Line) -> tuple[str, ...]:
+    found = line.as_dict()
+    error = found["standard_error"]
+    return (
+        line.learner,
+        line.mechanism,
+        "–" if found["epsilon"] is None else f"{line.epsilon:g}",
+        str(found["runs"]),
+        number(found["regret"]) + ("" if error is None else f" ± {number(error)}"),
+        number(found["worst"]),
+        "–" if found["learnt"] is None else f"{found['learnt']:.0%}",
+        f"{line.seconds:.1f}",
+    )

@@ -1,4 +1,4 @@
-"""``ldprl serve`` and ``ldprl admin-token``: the loop over HTTP."""
+"""``ldprl serve``: the loop over HTTP."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import typer
 
 from ldprl.cli import options
 from ldprl.cli.numbers import warn_of_unused
-from ldprl.cli.show import show_result
 from ldprl.errors import positive
 
 
@@ -65,18 +64,18 @@ def serve(
         str | None,
         options.text(
             "HASH",
-            "SHA-256 of the admin token, from **ldprl admin-token**; no hash, no admin calls.",
+            "SHA-256 of the admin token, from **ldprl keys token**; no hash, no admin calls.",
             envvar="LDPRL_ADMIN_TOKEN_HASH",
         ),
     ] = None,
     private_key: Annotated[
-        Path | None, options.text("FILE", "With a relay: the key from **ldprl keypair**.")
+        Path | None, options.text("FILE", "With a relay: the key from **ldprl keys pair**.")
     ] = None,
     relay_token_hash: Annotated[
         str | None,
         options.text(
             "HASH",
-            "With a relay: SHA-256 of its token, from **ldprl admin-token**.",
+            "With a relay: SHA-256 of its token, from **ldprl keys token**.",
             envvar="LDPRL_RELAY_TOKEN_HASH",
         ),
     ] = None,
@@ -92,7 +91,7 @@ def serve(
     """
     import re
 
-    from ldprl.cli.relay import read_key
+    from ldprl.cli.keys import read_key
     from ldprl.service.limits import Limits
     from ldprl.service.run import serve as run
     from ldprl.service.settings import ServiceSettings, read_deployment, read_proxies
@@ -120,17 +119,3 @@ def serve(
         relay_token_hash=relay_token_hash,
     )
     run(settings, host, port, workers=workers, access_log=access_log, log_format=log)
-
-
-def admin_token(as_json: options.Json = False) -> None:
-    """Make a token for admin calls, and the hash of it that a server is started with.
-
-    The token is shown once and kept nowhere.
-    """
-    import secrets
-
-    from ldprl.service.tokens import token_hash
-
-    token = secrets.token_urlsafe(32)
-    made = {"token": token, "hash": token_hash(token)}
-    show_result(as_json, made, f"token: {made['token']}\nhash:  {made['hash']}")

@@ -31,7 +31,7 @@ def seal(report: bytes, size: int, key: str, digest: str, version: int) -> bytes
         sealed: bytes = suite.encrypt(report.ljust(size), public, info=_info(digest, version))
     except ValueError:
         # A point of low order, with which everybody could open it.
-        raise InputError("shuffle.key", key, "a public key, from ldprl keypair") from None
+        raise InputError("shuffle.key", key, "a public key, from ldprl keys pair") from None
     return sealed
 
 
@@ -74,7 +74,9 @@ def opener(private: str, digest: str = "") -> Opener:
     try:
         key = x25519.X25519PrivateKey.from_private_bytes(bytes.fromhex(private.strip()))
     except ValueError:
-        raise InputError("private_key", "…", "64 hexadecimal digits, from ldprl keypair") from None
+        raise InputError(
+            "private_key", "…", "64 hexadecimal digits, from ldprl keys pair"
+        ) from None
     return Opener(key, digest)
 
 

@@ -38,7 +38,7 @@ class Shuffled:
         epsilon = positive("shuffle.central_epsilon", float(self.central_epsilon))
         delta = probability("shuffle.delta", float(self.delta), zero=False)
         if not isinstance(self.key, str) or not _KEY.fullmatch(self.key):
-            raise InputError("shuffle.key", self.key, "64 hexadecimal digits, from ldprl keypair")
+            raise InputError("shuffle.key", self.key, "64 hexadecimal digits, from ldprl keys pair")
         blankets = mechanism.blankets()
         if central_delta(blankets, self.crowd, epsilon) > delta:
             least = central_epsilon(blankets, self.crowd, delta)

@@ -106,7 +106,9 @@ def _checked(
         if is_new(columns_of(copy), schema, place):
             raise InputError(field, place, "a service's database, whole (it has no tables)")
         if schema not in schemas:
-            raise InputError(field, place, "a file of `ldprl backup`; serve a database as it is")
+            raise InputError(
+                field, place, "a file of `ldprl database backup`; serve a database as it is"
+            )
         ((verdict,),) = copy.execute("PRAGMA quick_check(1)")
         if verdict != "ok":
             raise InputError(field, place, f"a service's database, whole ({verdict})")

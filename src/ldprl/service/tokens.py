@@ -24,4 +24,4 @@ def is_bearer(authorization: str, wanted: str) -> bool:
 def check_hash(field: str, value: str | None) -> None:
     """Refuse what is no hash of a token; None stands for no token."""
     if value is not None and not re.fullmatch("[0-9a-f]{64}", value):
-        raise InputError(field, value, "64 hexadecimal digits, from ldprl admin-token")
+        raise InputError(field, value, "64 hexadecimal digits, from ldprl keys token")
