@@ -56,7 +56,7 @@ def loop() -> Figure:
     box(axes, (1.65, 1.1), (2.5, 0.7), "act by the policy,\non my true state", USER)
     box(axes, (6.35, 2.8), (2.5, 0.7), "sums\nof very many reports", SERVICE)
     box(axes, (6.35, 1.1), (2.5, 0.7), "learner\nsums → better policy", SERVICE)
-    arrow(axes, (1.65, 1.45), (1.65, 2.45), "live one\nepisode", (0.6, 0))
+    arrow(axes, (1.65, 1.45), (1.65, 2.45), "one\nepisode", (0.6, 0))
     arrow(axes, (2.9, 2.8), (5.1, 2.8), "randomized report\n(the only thing sent)", (0, 0.35))
     arrow(axes, (6.35, 2.45), (6.35, 1.45), "plan again\nnow and then", (0.7, 0))
     arrow(axes, (5.1, 1.1), (2.9, 1.1), "the whole policy table\n(public)", (0, -0.4))
@@ -64,7 +64,7 @@ def loop() -> Figure:
 
 
 def assignment() -> Figure:
-    """Draw a policy table, one user's way through it, and the one question that is answered."""
+    """Draw a policy table, the states that one user visits, and the one question that is answered."""
     figure, axes = canvas(8.4, 3.9)
     table = [["a", "b", "a", "b"], ["b", "b", "a", "a"], ["a", "a", "b", "a"]]
     visited = [1, 3, 2]
@@ -115,9 +115,9 @@ def data_flow() -> Figure:
     figure, axes = canvas(9.2, 4.6)
     side(axes, (0.1, 1.3), (2.9, 3.2), PALE_USER, "the user's side (numpy only)")
     side(axes, (3.9, 1.3), (5.2, 3.2), PALE_SERVICE, "the learner's side (never a Trajectory)")
-    box(axes, (1.55, 3.6), (2.3, 0.65), "mdp · or real life\na Trajectory", USER)
-    box(axes, (1.55, 1.95), (2.3, 0.65), "privacy\nmechanism.privatize", USER)
-    box(axes, (5.05, 1.95), (2.0, 0.65), "privacy\ntally · decode", SERVICE)
+    box(axes, (1.55, 3.6), (2.3, 0.65), "worlds · or a real user\na Trajectory", USER)
+    box(axes, (1.55, 1.95), (2.3, 0.65), "mechanisms\nmechanism.privatize", USER)
+    box(axes, (5.05, 1.95), (2.0, 0.65), "mechanisms\ntally · decode", SERVICE)
     box(axes, (7.85, 1.95), (2.0, 0.65), "statistics.py\nStatistics", SERVICE)
     box(axes, (7.85, 3.6), (2.0, 0.65), "learning\nlearner.plan", SERVICE)
     box(axes, (5.05, 3.6), (2.0, 0.65), "assignment.py\nPlan, Question", SERVICE)
