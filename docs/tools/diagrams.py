@@ -64,7 +64,7 @@ def loop() -> Figure:
 
 
 def assignment() -> Figure:
-    """Draw a policy table, the states that one user visits, and the one question that is answered."""
+    """Draw a policy table, the states that one user visits, and the one question asked."""
     figure, axes = canvas(8.4, 3.9)
     table = [["a", "b", "a", "b"], ["b", "b", "a", "a"], ["a", "a", "b", "a"]]
     visited = [1, 3, 2]
