@@ -134,6 +134,13 @@ def test_one_byte_after_a_response_and_then_nothing(running: Running) -> None:
         assert time.monotonic() - started < 30
 
 
+def test_the_time_for_headers_does_not_extend_that_of_an_idle_connection(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_protocol, "HEADER_SECONDS", 60.0)
+    test_one_byte_after_a_response_and_then_nothing(running)
+
+
 def test_a_body_that_nobody_waits_for_does_not_keep_a_connection(running: Running) -> None:
     with running.connect() as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n")
@@ -172,8 +179,11 @@ def test_unread_responses_are_bounded_and_the_greediest_address_is_hung_up_on() 
         running.stop()
 
 
-def test_a_request_waits_until_the_response_before_it_is_read(running: Running) -> None:
+def test_a_request_waits_until_the_response_before_it_is_read(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else a response would be made for each of eight requests, beside what is counted."""
+    monkeypatch.setattr(http_protocol, "IDLE_SECONDS", 60.0)
     size = 8_000_000
     with running.connect() as connection:
         connection.sendall(b"GET /%d HTTP/1.1\r\nhost: x\r\n\r\n" % size * 2)
@@ -184,6 +194,21 @@ def test_a_request_waits_until_the_response_before_it_is_read(running: Running) 
             took += len(part := connection.recv(2**20))
             assert part
         assert running.called == 2
+        # What has been read counts no more.
+        (open_one,) = running.open()
+        wait_until(lambda: not open_one.unread)
+        assert running.open()
+
+
+def test_requests_that_come_behind_pipelined_ones_are_read(running: Running) -> None:
+    with running.connect() as connection:
+        connection.settimeout(30)
+        for requests in (2, 1):
+            connection.sendall(REQUEST * requests)
+            heard = b""
+            while heard.count(b"HTTP/1.1 200") < requests:
+                heard += connection.recv(65536)
+                assert heard
 
 
 @pytest.mark.parametrize(

@@ -43,24 +43,30 @@ class Outcome(NamedTuple):
     woken: bool
 
 
-def outcome(
-    messages: list[dict[str, Any]], joined: bool, **given: Any
-) -> tuple[Outcome, list[bytes]]:
-    """Send messages through uvicorn, at once or by way of ``OneWrite``."""
-    transport, ended, error = Transport(), list[None](), ""
-    cycle = RequestResponseCycle(
-        scope={"method": given.pop("method", "GET")},  # type: ignore[typeddict-item]
+def cycle_of(transport: Transport, flow: FlowControl, method: str = "GET") -> RequestResponseCycle:
+    return RequestResponseCycle(
+        scope={"method": method},  # type: ignore[typeddict-item]
         transport=transport,  # type: ignore[arg-type]
-        flow=FlowControl(transport),  # type: ignore[arg-type]
+        flow=flow,
         logger=logging.getLogger(),
         access_logger=logging.getLogger(),
         access_log=False,
         default_headers=[],
         message_event=asyncio.Event(),
         expect_100_continue=False,
-        keep_alive=given.pop("keep_alive", True),
-        on_response=lambda: ended.append(None),
+        keep_alive=True,
+        on_response=lambda: None,
     )
+
+
+def outcome(
+    messages: list[dict[str, Any]], joined: bool, **given: Any
+) -> tuple[Outcome, list[bytes]]:
+    """Send messages through uvicorn, at once or by way of ``OneWrite``."""
+    transport, ended, error = Transport(), list[None](), ""
+    cycle = cycle_of(transport, FlowControl(transport), given.pop("method", "GET"))  # type: ignore[arg-type]
+    cycle.keep_alive = given.pop("keep_alive", True)
+    cycle.on_response = lambda: ended.append(None)
     cycle.disconnected = given.pop("disconnected", False)
     assert not given
     send: Any = OneWrite(cycle.send).send if joined else cycle.send  # type: ignore[arg-type]
@@ -140,3 +146,22 @@ def test_a_short_response_is_one_write_and_a_long_body_is_not_copied() -> None:
     assert len(writes) == 1
     _, writes = outcome(response(LONG, (b"content-length", b"%d" % len(LONG))), joined=True)
     assert len(writes) == 2
+
+
+def test_a_response_waits_until_the_client_reads() -> None:
+    transport = Transport()
+    flow = FlowControl(transport)  # type: ignore[arg-type]
+    send: Any = OneWrite(cycle_of(transport, flow).send).send  # type: ignore[arg-type]
+
+    async def run() -> None:
+        flow.pause_writing()
+        start, body = response(b"ok", LENGTH)
+        await send(start)
+        sending = asyncio.create_task(send(body))
+        await asyncio.sleep(0)
+        assert transport.writes == []
+        flow.resume_writing()
+        await sending
+
+    asyncio.run(run())
+    assert b"".join(transport.writes).endswith(b"ok")

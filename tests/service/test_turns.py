@@ -51,6 +51,29 @@ def test_work_that_fails_or_is_given_up_leaves_the_turn_to_others() -> None:
     turns.close()
 
 
+def test_who_gives_up_just_as_the_turn_comes_passes_it_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns, going, give = Turns(), threading.Event(), Turns._next
+
+    async def work() -> int:
+        first = asyncio.create_task(turns.run("a", going.wait))
+        second = asyncio.create_task(turns.run("b", lambda: 1 // 0))
+        last = asyncio.create_task(turns.run("c", lambda: 7))
+        await asyncio.sleep(0)
+
+        def give_and_cancel(self: Turns) -> None:
+            give(self)
+            second.cancel()
+
+        monkeypatch.setattr(Turns, "_next", give_and_cancel)
+        going.set()
+        await first
+        async with asyncio.timeout(30):
+            return await last
+
+    assert asyncio.run(work()) == 7
+    turns.close()
+
+
 def test_documents_are_written_once_and_shared() -> None:
     turns, written = Turns(), list[str]()
     documents = Documents(turns, most_bytes=250)
