@@ -14,11 +14,11 @@ from ldprl import Assignment, Learner, Shape, Statistics, Trajectory
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
-from ldprl.protocol.messages import Issued, report_document
+from ldprl.protocol.messages import Issued, longest_report, report_document
 from ldprl.questions.partition import Partition
 from ldprl.questions.question import Question
 from ldprl.questions.reward import Reward
-from ldprl.service import planner
+from ldprl.service import planner, plans
 from ldprl.service.causes import RejectionError
 from ldprl.service.intake import Report
 from ldprl.service.plans import plan_from, plan_text
@@ -117,6 +117,28 @@ def test_thousands_of_tables_take_the_room_of_one_law(
         tally = mechanism.alphabet(received).read(report["values"])
         expected += mechanism.decode(tally, 1, received).rewards
     np.testing.assert_allclose(found.rewards, expected, atol=1e-8)
+    service.database.close()
+
+
+def test_the_last_table_is_one_and_reports_have_room_for_its_number(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    service = served(monkeypatch, tmp_path, Shape(30, 5, 2))
+    current, deployment = service.view.current, service.deployment
+    (stored,) = service.database.plans(0)
+    law = current.plan[0].law
+    assert law is not None
+    last = law.count - 1
+    assert current.has(0, 0)
+    assert current.has(0, last)
+    for table in (-1, law.count, None):
+        assert not current.has(0, table)
+    monkeypatch.setattr(plans, "_PADDING", 1)
+    lengths = [
+        longest_report(Issued(deployment.digest, 1, index, one, last), current.alphabets[index])
+        for index, one in enumerate(current.plan)
+    ]
+    assert plans.report_bytes(stored, current.plan, deployment) == max(lengths)
     service.database.close()
 
 
