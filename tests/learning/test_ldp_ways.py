@@ -47,7 +47,7 @@ def test_it_finds_what_no_single_action_leads_to(monkeypatch: pytest.MonkeyPatch
     """Ten seeds from 1000 on end at 100%, and at 9% with LDP-RETURNS and with the mutant."""
     assert share_learnt("ldp-ways", 40_000, 1000) > 0.99
     assert share_learnt("ldp-returns", 40_000, 1000) < 0.5
-    # The mutant charts, and sends nobody anywhere.
+    # The mutant learns moves, and sends nobody anywhere.
     monkeypatch.setattr("ldprl.learning.ldp_ways.Destinations.drawn", lambda *_: [])
     assert share_learnt("ldp-ways", 40_000, 1000) < 0.5
 
@@ -66,8 +66,8 @@ def test_a_plan_is_a_function_of_the_sums_and_everybody_answers_one_question() -
     assert sum(one.share for one in plans[0]) == pytest.approx(1)
 
 
-def test_where_nothing_stands_out_few_users_chart() -> None:
-    """In a dense world charting is hopeless: at most 2% of the users report a move."""
+def test_where_nothing_stands_out_few_users_report_moves() -> None:
+    """In a dense world probing is hopeless: at most 2% of the users report a move."""
     mdp = random_mdp(25, 4, 10, seed=1000)
     learner, mechanism = build("ldp-ways", "bits-and-moves", mdp.shape, episodes=10, epsilon=2.0)
     statistics = simulate(mdp, learner, mechanism, 20_000, seed=1, replan="growth:0.1")

@@ -1,4 +1,4 @@
-"""Charts of where steps lead, and ways in them."""
+"""Sparse models of where steps lead, and the policies that they suggest."""
 
 from dataclasses import replace
 
@@ -21,35 +21,35 @@ def corridor() -> FloatArray:
     return moves
 
 
-def charted(known: BoolArray, choices: BoolArray = CHOICES) -> SparseModel:
+def modelled(known: BoolArray, choices: BoolArray = CHOICES) -> SparseModel:
     start = np.eye(5)[0]
     return SparseModel(corridor() * known[:, :, None], known, 1.0, start, choices, SHAPE.horizon)
 
 
 def test_a_way_leads_to_its_destination_and_nowhere_else() -> None:
-    chart = charted(CHOICES)
-    way = chart.way_to(4)
-    actions, known = way.actions, way.known
+    model = modelled(CHOICES)
+    goal = model.policy_to(4)
+    actions, known = goal.actions, goal.known
     assert actions[:3].tolist() == [1, 1, 1]
     assert actions[4] == 0
     assert known.tolist() == [True, True, True, False, True]
-    assert chart.reachable.all()
+    assert model.reachable.all()
 
 
 def test_there_is_no_way_through_what_is_unknown() -> None:
     known = CHOICES.copy()
     known[2] = False
-    chart = charted(known)
-    on_way = chart.way_to(5).known
-    assert on_way.tolist() == [False, False, False, True, False]
-    assert chart.reachable.tolist() == [True, True, True, False, False]
+    model = modelled(known)
+    on_path = model.policy_to(5).known
+    assert on_path.tolist() == [False, False, False, True, False]
+    assert model.reachable.tolist() == [True, True, True, False, False]
 
 
-def test_expeditions_go_to_what_is_unknown_each_elsewhere() -> None:
+def test_probes_visit_what_is_unknown_each_elsewhere() -> None:
     known = CHOICES.copy()
     known[2:] = False
     after = np.zeros((8, 5), dtype=np.int64)
-    found = charted(known).expeditions(8, after, np.random.default_rng(0))
+    found = modelled(known).probes(8, after, np.random.default_rng(0))
     # From state 2 nothing is known: both of its actions are tried, at the first step possible.
     tried = {(step, int(policy[step, 2])) for policy, step, _ in found}
     assert tried == {(2, 0), (2, 1)}
@@ -57,7 +57,7 @@ def test_expeditions_go_to_what_is_unknown_each_elsewhere() -> None:
         assert policy[:2, :2].tolist() == [[1, 1], [1, 1]]
         assert np.array_equal(policy[step + 1 :], after[step + 1 :])
         assert shares.tolist() == [0, 0, 1, 0, 0]
-    assert charted(CHOICES).expeditions(8, after, np.random.default_rng(0)) == []
+    assert modelled(CHOICES).probes(8, after, np.random.default_rng(0)) == []
 
 
 def test_nobody_is_sent_to_try_what_is_not_admissible() -> None:
@@ -65,14 +65,14 @@ def test_nobody_is_sent_to_try_what_is_not_admissible() -> None:
     choices[2, 1] = False
     known = CHOICES.copy()
     known[2:] = False
-    found = charted(known, choices).expeditions(
+    found = modelled(known, choices).probes(
         8, np.zeros((8, 5), dtype=np.int64), np.random.default_rng(0)
     )
     assert {int(policy[step, 2]) for policy, step, _ in found} == {0}
 
 
 @pytest.mark.parametrize(("users", "known"), [(10_000, True), (30, False)])
-def test_a_chart_keeps_what_stands_out(users: int, known: bool) -> None:
+def test_a_model_keeps_what_stands_out(users: int, known: bool) -> None:
     """With 10,000 users the chance to miss a move of 80% or 20%, 7 deviations away, is below 1e-6.
 
     The other case has too few users to know anything.
@@ -92,15 +92,15 @@ def test_a_chart_keeps_what_stands_out(users: int, known: bool) -> None:
         arrivals=arrivals,
         asked=np.array([users, *[0.0] * 7]),
     )
-    chart = sparse_model_of(statistics, mechanism.move_variance, CHOICES)
-    assert chart.known.all() == known
+    model = sparse_model_of(statistics, mechanism.move_variance, CHOICES)
+    assert model.known.all() == known
     if known:
-        assert np.abs(chart.moves - moves).max() < 0.1
-        assert chart.productive == 1
-        assert chart.start.tolist() == [1, 0, 0, 0, 0]
+        assert np.abs(model.moves - moves).max() < 0.1
+        assert model.productive == 1
+        assert model.start.tolist() == [1, 0, 0, 0, 0]
 
 
-def test_noise_alone_is_no_chart() -> None:
+def test_noise_alone_is_no_model() -> None:
     """1,000 rows of noise: none is known (each would be by chance 10⁻¹³), and few were due."""
     shape = Shape(25, 40, 4)
     mechanism = BitsAndMoves(shape, 2.0)
@@ -109,7 +109,7 @@ def test_noise_alone_is_no_chart() -> None:
     noise = rng.normal(size=empty.transitions.shape) * np.sqrt(mechanism.move_variance * users)
     reports = np.full((1, 25, 40), users)
     statistics = replace(empty, transitions=noise, transition_reports=reports)
-    chart = sparse_model_of(statistics, mechanism.move_variance, np.ones((25, 40), dtype=bool))
-    assert not chart.known.any()
-    assert chart.productive == 0
-    assert chart.start == pytest.approx(1 / 25)
+    model = sparse_model_of(statistics, mechanism.move_variance, np.ones((25, 40), dtype=bool))
+    assert not model.known.any()
+    assert model.productive == 0
+    assert model.start == pytest.approx(1 / 25)

@@ -1,9 +1,10 @@
-"""LDP-WAYS: LDP-RETURNS, with ways to places where nobody comes by chance.
+"""LDP-WAYS: LDP-RETURNS with directed exploration.
 
 Beyond the paper. Where rewards are sparse, or leaving costs first, no single change of a table
-helps, and bits of the return show nothing. So some users chart the world: they report one state and
-the next. Every state that the chart has a way to is a destination. Some users are sent there, and
-bits of their returns show whether that pays. Practical: no regret bound is claimed.
+helps, and bits of the return show nothing. So some users report one state and the
+next, from which a sparse model is estimated. Every state that can be reached in it is a
+destination. Some users are sent there, and bits of their returns show whether that pays. Practical:
+no regret bound is claimed.
 """
 
 from __future__ import annotations
@@ -40,18 +41,18 @@ from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 from ldprl.structure import Structure
 
-_EXPEDITIONS = 8
+_PROBES = 8
 """How many unknown (s, a) the users of a plan are sent to at the same time."""
-_LEAST_CHARTING, _MOST_CHARTING = 0.02, 0.5
-"""Of the users who get a leaning law, the share that charts in their place: the least while nothing
+_LEAST_PROBING, _MOST_PROBING = 0.02, 0.5
+"""Of the users who get a leaning law, the share that probes in their place: the least while nothing
 stands out, as on RandomMDP, where it costs regret for nothing, the most where every (s, a) that
 was tried enough is known (studies/constants.md)."""
 _SURVEYING = 0.5
-"""The share of the users on the leading way who report a move on it. That costs no reward, but bits
-of the return (studies/constants.md)."""
+"""The share of the users of the leading goal policy who report a move. That costs no reward, but
+bits of the return (studies/constants.md)."""
 _TESTING = 0.3
 """The share of those with a leaning law who are sent to other destinations: more of them find a
-better one sooner, and lose more on the way (studies/constants.md)."""
+better one sooner, and lose more until then (studies/constants.md)."""
 _TESTED = 6
 """How many destinations a plan tests: each has fewer users if there are more
 (studies/constants.md)."""
@@ -89,12 +90,12 @@ class Destinations:
 
 
 class LDPWays(LDPReturns):
-    """Sends users to states that the chart has a way to, if that pays.
+    """Sends users to states that can be reached in a sparse model, if that pays.
 
-    Users on their way to a state play the way's action wherever the chart knows one, and elsewhere
-    their table's. Those with a law that leans leave the leading way about once an episode, so that
-    effects of other actions show. With more than 128 states, and where transitions may change from
-    step to step, nothing is charted, and this is LDP-RETURNS.
+    Users with a destination play the goal policy's action wherever it has one, and elsewhere their
+    table's. Those with a law that leans deviate from the leading goal policy about once an episode,
+    so that effects of other actions show. With more than 128 states, and where transitions may
+    change from step to step, nobody reports moves, and this is LDP-RETURNS.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ class LDPWays(LDPReturns):
     """
 
     name = "ldp-ways"
-    summary = "LDP-WAYS, LDP-RETURNS with ways to places where nobody comes by chance"
+    summary = "LDP-WAYS, LDP-RETURNS with directed exploration"
     title = "LDP-WAYS"
     colour = "#7d6b91"
     usual_mechanism = "bits-and-moves"
@@ -119,55 +120,59 @@ class LDPWays(LDPReturns):
             )
             raise InputError("mechanism", mechanism.name, expected)
         super().__init__(mechanism, structure=structure)
-        self._charting = mechanism
+        self._asked_for_moves = mechanism
 
     def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
         """Return laws with bands of thresholds, and tables of users who report a move."""
-        if not self._charting.maps:
+        if not self._asked_for_moves.maps:
             return super().plan(statistics, rng)
         shape, users = statistics.shape, statistics.users
         beliefs = self._beliefs(statistics)
         odds = odds_of(beliefs)
         asked = self._asked(statistics, len(odds))
         middle, scale = self._range(asked)
-        chart = self._chart(statistics)
-        sent = self._destinations(statistics, chart, scale)
-        lead = chart.way_to(sent.lead)
+        model = self._model(statistics)
+        sent = self._destinations(statistics, model, scale)
+        lead = model.policy_to(sent.lead)
         best = lead.applied_to(leading_policy(beliefs, shape.horizon))
         leaning = leaning_share(odds[0], users)
         # Some report their first move: without them a wrong start would never be corrected.
-        expeditions = [*chart.expeditions(_EXPEDITIONS, best, rng), (best, 0, chart.start)]
-        charting = leaning * max(_LEAST_CHARTING, _MOST_CHARTING * chart.productive**2)
-        charting = charting if len(expeditions) > 1 else 0.0
+        probes = [*model.probes(_PROBES, best, rng), (best, 0, model.start)]
+        probing = leaning * max(_LEAST_PROBING, _MOST_PROBING * model.productive**2)
+        probing = probing if len(probes) > 1 else 0.0
         surveying = (1 - leaning) * _SURVEYING if sent.lead else 0.0
-        surveyed = chart.survey(best, _EXPEDITIONS, rng)
+        surveyed = model.survey(best, _PROBES, rng)
         plan = [
-            *_reporting_moves(expeditions, charting),
-            *_reporting_moves(surveyed, (1 - charting) * surveying),
+            *_reporting_moves(probes, probing),
+            *_reporting_moves(surveyed, (1 - probing) * surveying),
         ]
         weights = np.full(shape.states, weight_after(users))
-        for chances, way, part in self._sent(odds, chart, sent, lead, leaning, users, rng):
-            bits = (1 - charting) * (part - surveying if way == sent.lead else part)
+        for chances, destination, part in self._sent(odds, model, sent, lead, leaning, users, rng):
+            bits = (1 - probing) * (part - surveying if destination == sent.lead else part)
             law = TableDistribution.of(shape, chances, rng.bytes(16).hex())
             for what, share in asked:
-                # Users with a leaning law are on no way.
-                shown = what.scored > 0 and way >= 0
-                counted = replace(what, way=1 + way, middle=middle, scale=scale) if shown else what
+                # Users with a leaning law have no destination.
+                shown = what.scored > 0 and destination >= 0
+                counted = (
+                    replace(what, way=1 + destination, middle=middle, scale=scale)
+                    if shown
+                    else what
+                )
                 plan.append(Assignment(law, bits * share, (Question(counted, 0, weights),)))
         return tuple(one for one in plan if one.share > 0)
 
     def best_policy(self, statistics: Statistics, rng: np.random.Generator) -> Policy:
-        """Return the way to the leading destination, and elsewhere the leading actions."""
+        """Return the goal policy of the leading destination, and elsewhere the leading actions."""
         leading = super().best_policy(statistics, rng)
-        if not self._charting.maps:
+        if not self._asked_for_moves.maps:
             return leading
-        chart = self._chart(statistics)
+        model = self._model(statistics)
         _, scale = self._range(self._asked(statistics, 1))
-        lead = self._destinations(statistics, chart, scale).lead
-        return chart.way_to(lead).applied_to(leading)
+        lead = self._destinations(statistics, model, scale).lead
+        return model.policy_to(lead).applied_to(leading)
 
-    def _chart(self, statistics: Statistics) -> SparseModel:
-        return sparse_model_of(statistics, self._charting.move_variance, self.known.choices)
+    def _model(self, statistics: Statistics) -> SparseModel:
+        return sparse_model_of(statistics, self._asked_for_moves.move_variance, self.known.choices)
 
     def _range(self, asked: list[tuple[Return, float]]) -> tuple[int, int]:
         """Return the mean return that answers are expected to show, and their scatter.
@@ -184,7 +189,7 @@ class LDPWays(LDPReturns):
         middle = min(round(low + float(width @ above)), most)
         return middle, max(round(float(width @ self.mechanism.spread(above))), 1)
 
-    def _destinations(self, statistics: Statistics, chart: SparseModel, scale: int) -> Destinations:
+    def _destinations(self, statistics: Statistics, model: SparseModel, scale: int) -> Destinations:
         """Return what users' returns say of every destination.
 
         Its mean return is believed to be N(μ, τ²) before anybody went there, with μ the mean of all
@@ -195,7 +200,7 @@ class LDPWays(LDPReturns):
         counted = users / weight_after(statistics.users) ** RECENCY
         # In 1/variance of a mean return.
         known = counted / (scale / UNIT) ** 2
-        open_to = np.append(True, chart.reachable & chart.known.any())
+        open_to = np.append(True, model.reachable & model.known.any())
         tried = open_to & (known > 0)
         if not tried.any():
             return Destinations(0, np.append(0.0, open_to[1:]))
@@ -217,7 +222,7 @@ class LDPWays(LDPReturns):
     def _sent(
         self,
         odds: FloatArray,
-        chart: SparseModel,
+        model: SparseModel,
         sent: Destinations,
         lead: GoalPolicy,
         leaning: float,
@@ -232,16 +237,16 @@ class LDPWays(LDPReturns):
         tested = sent.drawn(rng)
         testing = leaning * _TESTING * min(1.0, float(sent.odds.sum())) if tested else 0.0
         for destination in tested:
-            law = chart.way_to(destination).led(usual, floor)
+            law = model.policy_to(destination).led(usual, floor)
             yield law, destination, testing / len(tested)
         for lean in rng.dirichlet(even, TILTS):
             leant = self._chances(odds, lean, users)
             yield lead.led(leant, max(away, floor)), -1, (leaning - testing) / TILTS
 
 
-def _reporting_moves(expeditions: list[ProbePolicy], share: float) -> Iterator[Assignment]:
+def _reporting_moves(probes: list[ProbePolicy], share: float) -> Iterator[Assignment]:
     """Yield the assignments of users who report a move, all with the same part of ``share``."""
-    for policy, step, there in expeditions:
+    for policy, step, there in probes:
         weights = np.clip(there, _LEAST_WEIGHT, 1.0)
         question = Question(Transition(), step, weights)
-        yield Assignment(policy, share / len(expeditions), (question,))
+        yield Assignment(policy, share / len(probes), (question,))

@@ -1,7 +1,7 @@
-"""A chart of the world: where steps lead, by noisy counts of moves, and ways in it.
+"""A sparse model: where steps lead, by noisy counts of moves, and policies that lead to a state.
 
 Counts of S² moves are noisy in every cell. Where few of them are possible the large ones stand
-out, and the rest is taken for nothing: what is charted this way is sparse.
+out, and the rest is taken for nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ldprl.shape import BoolArray, FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics
 
 _KEPT = 5.0
-"""A move counts if it stands out by this many standard deviations: with fewer, expeditions follow
+"""A move counts if it stands out by this many standard deviations: with fewer, users are sent along
 moves that stand out by chance to states that they never reach (studies/constants.md)."""
 _STARTS = 3.0
 """The same for where users start, which is asked in every plan: an error does not last."""
@@ -27,17 +27,17 @@ ProbePolicy = tuple[Policy, int, FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class GoalPolicy:
-    """An action for every state, and the states in which it is part of the way."""
+    """An action for every state, and the states in which it leads on to the goal."""
 
     actions: IntArray
     known: BoolArray
 
     def applied_to(self, policy: Policy) -> Policy:
-        """Return ``policy`` with the way's actions wherever the way is known."""
+        """Return ``policy`` with the goal policy's actions wherever it has one."""
         return np.where(self.known, self.actions, policy)
 
     def led(self, chances: FloatArray, astray: float) -> FloatArray:
-        """Return the law of users on the way, who leave it in a state with chance ``astray``."""
+        """Return the law of users who deviate from it in a state with chance ``astray``."""
         result, states = chances.copy(), np.flatnonzero(self.known)
         result[:, states] *= astray
         result[:, states, self.actions[states]] += 1 - astray
@@ -80,8 +80,8 @@ class SparseModel:
             reached = reached | leads[reached].any(axis=0)
         return reached
 
-    def way_to(self, destination: int) -> GoalPolicy:
-        """Return the way to state ``destination`` − 1; with 0 users go nowhere, and it is empty.
+    def policy_to(self, destination: int) -> GoalPolicy:
+        """Return what leads to state ``destination`` − 1; with 0 users go nowhere, and it is empty.
 
         Users are to be there for as many of the next H steps as possible, a step later counting
         1 − 1/H as much. At the destination itself they are free.
@@ -100,10 +100,10 @@ class SparseModel:
         known[destination - 1] = False
         return GoalPolicy(worth.argmax(axis=1), known)
 
-    def expeditions(self, count: int, after: Policy, rng: np.random.Generator) -> list[ProbePolicy]:
-        """Return expeditions to what is unknown.
+    def probes(self, count: int, after: Policy, rng: np.random.Generator) -> list[ProbePolicy]:
+        """Return policies that visit what is unknown.
 
-        Each goes the most likely way to an unknown (s, a) that no other goes to; ``after`` the
+        Each is the most likely one to reach an unknown (s, a) that no other visits; ``after`` the
         asked step users act as others do.
         """
         known, found = self.known | ~self.choices, list[ProbePolicy]()
@@ -134,7 +134,7 @@ class SparseModel:
         states, actions = known.shape
         values = np.zeros(states)
         policy = np.zeros((self.horizon, states), dtype=np.int64)
-        # Equal ways are taken at random, and of others the shorter one.
+        # Of equal actions one is taken at random, of others that with the shorter path.
         tie = np.where(self.choices, 1e-4 * rng.random((states, actions)), -1.0)
         for h in reversed(range(self.horizon - 1)):
             worth = 0.99 * np.where(known, self.moves @ values, 1.0) + tie
@@ -154,7 +154,7 @@ class SparseModel:
 
 
 def sparse_model_of(statistics: Statistics, variance: float, choices: BoolArray) -> SparseModel:
-    """Return the chart of the moves in ``statistics``; ``variance`` is an answer's in each cell."""
+    """Return the model of the moves in ``statistics``; ``variance`` is an answer's in each cell."""
     shape = statistics.shape
     assert statistics.transition_reports is not None
     counts, reports = statistics.transitions[0], statistics.transition_reports[0]
