@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ldprl.cli import options
-from ldprl.cli.numbers import decimal
+from ldprl.cli.options import decimal
 from ldprl.cli.reproduce import Episodes, Out, show_report
 from ldprl.errors import InputError
 from studies.figures import STUDIES

@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ldprl.advice import Advice, Returning, advise
-from ldprl.advice.incumbent import incumbent_loss, made_up_for_after
+from ldprl.advice import Advice, advise
+from ldprl.advice.adviser import Returning, incumbent_loss
 from ldprl.advice.plot import plot_advice
-from ldprl.advice.record import as_dict
-from ldprl.advice.words import against_incumbent, changes, method, recommendation
+from ldprl.advice.words import against_incumbent, as_dict, changes, method, recommendation
 from ldprl.catalogue import Pair
 from ldprl.errors import InputError
 from ldprl.shape import Shape
@@ -142,7 +141,7 @@ def test_reports_of_returning_users_are_counted_and_accounted() -> None:
 
 def test_the_incumbent_is_beaten_when_losses_fall_below_its_own(the_epsilon: Advice) -> None:
     loss = 0.5
-    better, paid = the_epsilon.users_needed(loss), made_up_for_after(the_epsilon, loss)
+    better, paid = the_epsilon.users_needed(loss), the_epsilon.made_up_for_after(loss)
     assert max(better, paid) < math.inf
     assert f"{better:,.0f} users on" in against_incumbent(the_epsilon, loss)
     assert "not made up for" in against_incumbent(the_epsilon, 0.02)
@@ -202,3 +201,31 @@ def test_bad_input_is_named(field: str, given: dict[str, float]) -> None:
     with pytest.raises(InputError) as refused:
         advise(SMALL, **{"users": 100, **given})  # type: ignore[arg-type]
     assert refused.value.field == field
+
+
+def test_without_delta_the_reports_add_up() -> None:
+    weekly = Returning(52)
+    assert weekly.each(8.0) == 0.1538
+    assert weekly.total(0.1538) == pytest.approx(52 * 0.1538)
+    assert Returning().each(0.3) == 0.3
+
+
+@pytest.mark.parametrize(("reports", "delta"), [(52, 1e-6), (300, 1e-8)])
+def test_with_a_small_delta_a_report_may_have_more(reports: int, delta: float) -> None:
+    found = Returning(reports, delta)
+    each = found.each(2.0)
+    assert each > 1.2 * Returning(reports).each(2.0)
+    assert found.total(each) <= 2.0
+    assert found.total(1.002 * each) > 2.0
+
+
+def test_what_returning_users_cannot_be() -> None:
+    for field, build in (
+        ("reports_per_user", lambda: Returning(0)),
+        ("reports_per_user", lambda: Returning(10**6)),
+        ("total_delta", lambda: Returning(2, 1.0)),
+        ("total_epsilon", lambda: Returning(2).each(-1.0)),
+    ):
+        with pytest.raises(InputError) as refused:
+            build()
+        assert refused.value.field == field

@@ -5,27 +5,68 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
+from ldprl.accounting.composition import Budget, spent_together
 from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Forecaster, Trials
 from ldprl.advice.monotone import Fit
 from ldprl.advice.pairs import OPEN, preferred
 from ldprl.advice.pairs import compared as compared_pairs
-from ldprl.advice.returning import ONCE, Returning
+from ldprl.advice.scenarios import given_scenario
 from ldprl.advice.search import FEW_RUNS, Search
+from ldprl.bisection import bisect
 from ldprl.catalogue import Pair
-from ldprl.errors import InputError, probability, real, whole_number
-from ldprl.shape import FloatArray, Shape
+from ldprl.disk import read_json
+from ldprl.errors import InputError, positive, probability, real, whole_number
+from ldprl.shape import FloatArray, Shape, check_policy
+from ldprl.worlds.evaluation import regret
 from ldprl.worlds.tabular import TabularMDP
 
-DEFAULT_TARGET, DEFAULT_DELTA, DEFAULT_RUNS = 0.1, 1e-6, 30
-"""Policy loss to reach, δ of the Gaussian mechanism, and runs of the recommended pair."""
 _LEAST_EPSILON, _MOST_EPSILON = 0.001, 100.0
 """The ε that a caller may ask about."""
 _MOST_USERS = 10**11
 """Users that a caller may ask about: forecasts simulate ten times as many, the engine's limit."""
+_MOST_REPORTS = 10**4
+"""Reports of one user that are composed."""
+_DIGITS = 4
+"""Significant digits of the ε of a report."""
+_INCUMBENT = "a loss from 0 to 1, or with --mdp a JSON file with an (H, S) table of actions"
 
 Asked = Literal["epsilon", "users", "loss"]
+
+
+@dataclass(frozen=True)
+class Returning:
+    """How often a user reports, and the δ at which all reports together are accounted.
+
+    With δ = 0 the ε of the reports add up; with a small δ > 0 many reports cost less together
+    (:mod:`ldprl.accounting.composition`).
+    """
+
+    reports: int = 1
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        whole_number("reports_per_user", self.reports, 1, _MOST_REPORTS)
+        probability("total_delta", self.delta, zero=True)
+
+    def total(self, epsilon: float) -> float:
+        """Return what all reports of a user cost together, at ``epsilon`` each."""
+        return spent_together([Budget(epsilon)] * self.reports, self.delta).epsilon
+
+    def each(self, total: float) -> float:
+        """Return the largest ε of a report, to four digits, with which all cost ``total``."""
+        low = positive("total_epsilon", total) / self.reports
+        if self.delta:
+            low, _ = bisect(lambda one: self.total(one) > total, low, total, relative=1e-5)
+        step = 10.0 ** (math.floor(math.log10(low)) + 1 - _DIGITS)
+        return round(math.floor(low / step * (1 + 1e-12)) * step, 12)
+
+
+ONCE = Returning()
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,17 +151,28 @@ class Advice:
             return found
         return max(float(self.users), Fit([self.ahead]).users_needed(self.epsilon, loss))
 
+    def made_up_for_after(self, loss: float) -> float:
+        """Return after how many users all of them together have lost no more than with ``loss``.
+
+        Infinite if that is not within the simulated users.
+        """
+        points, totals = self.ahead.points, self.ahead.totals
+        above = np.flatnonzero(totals.mean(axis=0) > loss)
+        if not len(above):
+            return float(points[0])
+        return math.inf if above[-1] + 1 == len(points) else float(points[above[-1] + 1])
+
 
 def advise(
     problem: Shape | TabularMDP,
     users: int | None = None,
     *,
     epsilon: float | None = None,
-    target_loss: float = DEFAULT_TARGET,
-    delta: float = DEFAULT_DELTA,
+    target_loss: float = 0.1,
+    delta: float = 1e-6,
     returning: Returning = ONCE,
     pairs: Sequence[Pair] | None = None,
-    runs: int = DEFAULT_RUNS,
+    runs: int = 30,
     seed: int = 0,
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
@@ -220,3 +272,22 @@ def _check(users: int | None, epsilon: float | None, target_loss: float, delta: 
         raise InputError("users", users, expected)
     probability("target_loss", target_loss, zero=False)
     probability("delta", delta, zero=False)
+
+
+def incumbent_loss(text: str, problem: Shape | TabularMDP) -> float:
+    """Read the policy loss of what is in use: a number, or the file of a policy."""
+    try:
+        value = float(text)
+    except ValueError:
+        return _of_policy(text, problem)
+    if not 0 <= real("incumbent", value, _INCUMBENT) <= 1:
+        raise InputError("incumbent", value, _INCUMBENT)
+    return value
+
+
+def _of_policy(path: str, problem: Shape | TabularMDP) -> float:
+    if isinstance(problem, Shape):
+        raise InputError("incumbent", path, _INCUMBENT)
+    table = read_json("incumbent", Path(path))
+    policy = check_policy("incumbent", table, problem.shape)
+    return regret(problem, policy) / given_scenario(problem).worth

@@ -6,10 +6,10 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
-from ldprl.advice.choice import CLEARLY, best_at, cheapest, rounded_up
 from ldprl.advice.forecast import AHEAD, Forecast
 from ldprl.advice.monotone import Fit
 from ldprl.catalogue import Pair
+from ldprl.simulation.regret import standard_error
 
 Ask = Callable[[Sequence[tuple[Pair, float | None]], int, int], list[Forecast]]
 """Returns a forecast for each pair and ε, for a number of users, in a number of runs."""
@@ -22,13 +22,17 @@ _FAR = 10**9
 _TRIES, _CLOSE = 4, 1.25
 """The ε around which is simulated moves this often, until it is enough and at most 1.25 times what
 interpolation says is enough."""
+CLEARLY, AT_LEAST = 0.5, 0.05
+"""Clearly better: at most half the loss, ε or users; a loss also by 0.05 at least."""
+_ERRORS = 2.0
+"""A difference counts from this many standard errors on."""
 
 
 class Search:
     """Looks for the usual pair's answer with few runs, then with all runs there.
 
-    The other pairs are compared at that answer, and another one is taken if it is clearly better
-    (:mod:`ldprl.advice.choice`). Each method returns the forecasts of all pairs at the answer, and
+    The other pairs are compared at that answer, and another one is taken if it is clearly better.
+    Each method returns the forecasts of all pairs at the answer, and
     those of the chosen pair around it by ascending ε.
     """
 
@@ -133,3 +137,30 @@ def _replaced(
     """Return the forecasts with all runs of the chosen pair, so that it has one loss only."""
     (chosen,) = (one for one in near if one.epsilon == epsilon)
     return [chosen if one.pair == chosen.pair else one for one in compared]
+
+
+def best_at(forecasts: Sequence[Forecast], users: int, usual: Pair) -> Pair:
+    """Return the pair to take, of forecasts at one ε in the same worlds."""
+    there = {forecast.pair: forecast for forecast in forecasts}
+    best = min(there.values(), key=lambda forecast: forecast.loss(users))
+    known = there[usual]
+    runs = min(len(best.losses), len(known.losses))
+    gains = known.after(users)[:runs] - best.after(users)[:runs]
+    clear = (
+        best.loss(users) <= CLEARLY * known.loss(users)
+        and gains.mean() >= AT_LEAST
+        and gains.mean() >= _ERRORS * float(standard_error(gains))
+    )
+    return best.pair if clear else usual
+
+
+def cheapest(needs: dict[Pair, float], usual: Pair) -> Pair:
+    """Return the pair that needs least (of ε, or of users) for the target; infinite: too much."""
+    best = min(needs, key=lambda pair: needs[pair])
+    return best if needs[best] <= CLEARLY * needs[usual] and needs[best] < math.inf else usual
+
+
+def rounded_up(value: float) -> float:
+    """Return the next number with two digits."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return round(math.ceil(round(value / step, 6)) * step, 12)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from ldprl.advice.adviser import Advice
 from ldprl.advice.forecast import FIRST_PLAN, GROWTH, Forecast
-from ldprl.advice.incumbent import made_up_for_after
 from ldprl.catalogue import LEARNERS, Pair
 from ldprl.shape import FloatArray
 from ldprl.simulation.regret import standard_error
@@ -108,7 +108,7 @@ def changes(advice: Advice) -> list[str]:
 
 def against_incumbent(advice: Advice, loss: float) -> str:
     """Return a sentence on when the recommended pair does as well as what is in use."""
-    better, paid = advice.users_needed(loss), made_up_for_after(advice, loss)
+    better, paid = advice.users_needed(loss), advice.made_up_for_after(loss)
     today = f"The incumbent loses {loss:.2g}"
     last = f"{advice.ahead.points[-1]:,}"
     if math.isinf(better):
@@ -153,3 +153,58 @@ def mean_and_error(values: FloatArray) -> str:
 def privacy(advice: Advice, pair: Pair) -> str:
     """Write the kind of guarantee that users have."""
     return "ε-LDP" if pair.pure else f"(ε, {advice.delta:g})-LDP"
+
+
+def as_dict(advice: Advice) -> dict[str, Any]:
+    """Return the advice as a dictionary; what is not known, or not reached, is None."""
+    shape, chosen, fit = advice.shape, advice.chosen, advice.fit()
+    return {
+        "asked": advice.asked,
+        "recommendation": {
+            "sentence": recommendation(advice),
+            "learner": chosen.pair.learner,
+            "mechanism": chosen.pair.mechanism,
+            "epsilon": advice.epsilon,
+            "users": advice.users,
+            "loss": advice.loss,
+            "standard_error": _finite(float(standard_error(chosen.after(advice.users)))),
+            "reaches_target": advice.reached,
+            "loss_of_the_policy_handed_over": float(advice.handed.mean()),
+            "reports_per_user": advice.returning.reports,
+            "total_epsilon": _finite(advice.returning.total(advice.epsilon)),
+        },
+        "what_would_change": changes(advice),
+        "users_needed": _finite(advice.users_needed(advice.target)),
+        "later": {"users": int(advice.ahead.points[-1]), "loss": advice.later_loss},
+        "near": [
+            _forecast(advice, one) | {"fitted_loss": fit.loss(one.level, advice.users)}
+            for one in advice.near
+        ],
+        "compared": [_forecast(advice, one) for one in advice.compared],
+        "without_privacy": _forecast(advice, advice.open),
+        "states": shape.states,
+        "actions": shape.actions,
+        "horizon": shape.horizon,
+        "target_loss": advice.target,
+        "policy_loss": DEFINITION,
+        "method": method(advice),
+        "worlds": list(advice.worlds),
+    }
+
+
+def _forecast(advice: Advice, forecast: Forecast) -> dict[str, Any]:
+    losses = forecast.after(advice.users)
+    return {
+        "learner": forecast.pair.learner,
+        "mechanism": forecast.pair.mechanism,
+        "epsilon": forecast.epsilon,
+        "delta": 0.0 if forecast.pair.pure else advice.delta,
+        "loss": float(losses.mean()),
+        "standard_error": _finite(float(standard_error(losses))),
+        "loss_each_run": losses.tolist(),
+        "learner_promises": forecast.pair.promise,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

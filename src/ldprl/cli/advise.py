@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldprl.cli import options
-from ldprl.cli.numbers import shape_from, usual_delta, warn_of_delta
+from ldprl.cli.options import shape_from, usual_delta, warn_of_delta
 from ldprl.cli.show import show_json
 from ldprl.errors import InputError, probability
 
@@ -98,7 +98,7 @@ def advise(
     Forecasts hold for the simulated MDPs: give your own with --mdp where you can.
     """
     from ldprl.advice import advise as ask
-    from ldprl.advice.incumbent import incumbent_loss
+    from ldprl.advice.adviser import incumbent_loss
     from ldprl.advice.pairs import compared, pair_of
     from ldprl.cli.advise_show import record, show
     from ldprl.cli.progress import counted_bar

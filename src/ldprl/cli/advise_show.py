@@ -7,12 +7,11 @@ from typing import Any
 
 from ldprl.advice import Advice
 from ldprl.advice.forecast import Forecast
-from ldprl.advice.incumbent import made_up_for_after
-from ldprl.advice.record import as_dict
 from ldprl.advice.relayed import Relayed
 from ldprl.advice.words import (
     DEFINITION,
     against_incumbent,
+    as_dict,
     at,
     changes,
     method,
@@ -32,7 +31,7 @@ def record(
     if mdp is not None:
         found["values"] = _values(advice, mdp)
     if incumbent is not None:
-        better, paid = advice.users_needed(incumbent), made_up_for_after(advice, incumbent)
+        better, paid = advice.users_needed(incumbent), advice.made_up_for_after(incumbent)
         found["incumbent"] = {
             "loss": incumbent,
             "as_good_from_users": better if math.isfinite(better) else None,

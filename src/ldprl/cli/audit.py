@@ -8,7 +8,7 @@ import typer
 
 from ldprl.cli import options
 from ldprl.cli.names import private_mechanisms
-from ldprl.cli.numbers import shape_from
+from ldprl.cli.options import shape_from
 from ldprl.cli.show import show_json, show_line, show_table
 from ldprl.errors import InputError, probability
 from ldprl.rounding import at_least, at_most

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldprl.cli.group import subgroup
-from ldprl.cli.numbers import warn_of_unused
-from ldprl.cli.options import Json
+from ldprl.cli.options import Json, warn_of_unused
 from ldprl.cli.show import show_result
 from ldprl.errors import InputError
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldprl.cli import options
-from ldprl.cli.numbers import warn_of_delta
+from ldprl.cli.options import warn_of_delta
 from ldprl.cli.show import number, show_json, show_line, show_result, show_table
 from ldprl.disk import read_text
 from ldprl.errors import InputError

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ldprl.cli import options
-from ldprl.cli.numbers import warn_of_unused
+from ldprl.cli.options import warn_of_unused
 from ldprl.errors import positive
 
 

@@ -11,7 +11,7 @@ import typer
 from ldprl.cli import options
 from ldprl.cli.group import subgroup
 from ldprl.cli.names import private_mechanisms
-from ldprl.cli.numbers import count, shape_from, warn_of_delta
+from ldprl.cli.options import count, shape_from, warn_of_delta
 from ldprl.cli.show import show_json, show_line, show_table
 from ldprl.errors import InputError, positive, probability, whole_number
 from ldprl.rounding import at_least, at_most
