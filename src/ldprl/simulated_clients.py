@@ -1,4 +1,4 @@
-"""Simulated people with real clients: they live in a known MDP and report to a real service."""
+"""Simulated people with real clients: they act in a known MDP and report to a real service."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ class SimulatedClients:
     url, digest
         The service, and its deployment.
     mdp
-        The world they live in.
+        The world they act in.
     users, concurrency
         How many people, and how many at a time.
     seed
-        Makes lives and noise pseudo-random: for tests, without any privacy.
+        Makes episodes and noise pseudo-random: for tests, without any privacy.
     patience
         Seconds for which a person keeps trying to reach the service.
     """

@@ -1,4 +1,4 @@
-"""The user's side of a running service: fetch a policy, live by it, report in private.
+"""The user's side of a running service: fetch a policy, follow it, report in private.
 
 It needs numpy and the standard library alone.
 """

@@ -48,7 +48,7 @@ class AsyncClient:
         self._network, self._disk = _Thread("ldprl-network"), _Thread("ldprl-disk")
 
     async def begin(self, *, again: bool = False) -> AsyncEpisode:
-        """Return the episode to live through; see :meth:`ldprl.client.Client.begin`."""
+        """Return the episode to play; see :meth:`ldprl.client.Client.begin`."""
         begin = functools.partial(self.client.begin, again=again)
         return AsyncEpisode(await self._network.run(begin), self._network, self._disk)
 

@@ -149,7 +149,7 @@ class Client:
         RefusedError
             The service will never count this report.
         UnavailableError
-            No policy could be fetched; nothing has been lived or drawn.
+            No policy could be fetched; no episode was played, and nothing drawn.
         """
         with self._lock:
             episode = self._episode(self._reserved(again), keep=False)
@@ -162,7 +162,7 @@ class Client:
         return episode.report(send=send)
 
     def begin(self, *, again: bool = False) -> Episode:
-        """Pay for a report, fetch the policy, and return the episode to live through.
+        """Pay for a report, fetch the policy, and return the episode to play.
 
         If the user is in an episode of this deployment, return that one, also after a restart. If
         the user has reported, return a finished one, whose report can only be sent.
@@ -175,7 +175,7 @@ class Client:
         Raises
         ------
         UnavailableError
-            No policy could be fetched; nothing has been lived or drawn.
+            No policy could be fetched; no episode was played, and nothing drawn.
         BusyError
             Another process is in this episode.
         """
@@ -210,7 +210,7 @@ class Client:
         try:
             return self.ledger.reserve(self.digest, guarantee, again=again)
         except InputError:
-            # No report is to come of what was lived, if a crash left any of it.
+            # No report is to come of an episode of which a crash left a part.
             self._forget()
             raise
 
@@ -268,14 +268,14 @@ class Client:
 
     def _recorded(self, entry: Entry, episode: Episode) -> Entry:
         """Draw the report and write it down; whatever fails now, no other one is drawn."""
-        received, lived = episode.received, episode.trajectory()
+        received, trajectory = episode.received, episode.trajectory()
         assert received is not None
         drawn = False
 
         def make() -> bytes:
             nonlocal drawn
             drawn = True
-            return received.report(self.deployment, entry.report_id, lived, self._source)
+            return received.report(self.deployment, entry.report_id, trajectory, self._source)
 
         try:
             return replace(entry, content=self.ledger.complete(entry.report_id, make))
@@ -285,7 +285,7 @@ class Client:
             raise
 
     def _finish(self, episode: Episode, entry: Entry) -> None:
-        """Forget what was lived: its report is made, or lost."""
+        """Forget the episode: its report is made, or lost."""
         if self._current is episode:
             self._current = None
         episode.finish(entry)

@@ -172,7 +172,7 @@ class Episode:
 
 
 def live(episode: Episode, start: int | Callable[[], int], step: Step) -> None:
-    """Live through an episode by an app's callbacks, until it is done or the user stops."""
+    """Play an episode by an app's callbacks, until it is done or the user stops."""
     if episode.done:
         return
     try:

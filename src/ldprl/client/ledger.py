@@ -1,12 +1,12 @@
 """The user's own book of reports: what was sent, and what it has cost.
 
-It lives on the user's side, in one file that is only ever added to. A report takes three lines:
+It stays on the user's side, in one file that is only ever added to. A report takes three lines:
 that its (ε, δ) is spent, that it is about to be drawn, and its bytes. Each line is on disk before
 the next thing happens:
 
     spend written · draw announced · report drawn · bytes written · bytes handed out
 
-Time may pass after the first line, in which the user lives through an episode: the report's id is
+Time may pass after the first line, in which the user plays an episode: the report's id is
 known by then, and a service that asks a question picks it by that id. A fourth line may follow,
 that the service has responded; it costs nothing, and without it the bytes go out once more.
 

@@ -196,7 +196,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
     ) -> Array:
         """Draw the sum of the reports of all the users in ``totals``, exactly in distribution.
 
-        Given what all users lived through, their answers are independent, and the tally of those to
+        Given all users' trajectories, their answers are independent, and the tally of those to
         one question depends only on how many users hold each of its items. The totals have these
         numbers for all steps with their joint law: one step after the other, the tallies are
         independent draws. (A joint question draws its numbers from the totals: who of those in a

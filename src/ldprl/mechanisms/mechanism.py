@@ -148,7 +148,7 @@ class Mechanism(Named, ABC):
     def privatize(
         self, trajectory: Trajectory, assignment: Assignment, source: RandomSource
     ) -> Array:
-        """Return the report of a user who received ``assignment`` and lived ``trajectory``."""
+        """Return the report of a user whose episode under ``assignment`` was ``trajectory``."""
 
     @abstractmethod
     def decode(self, tally: Array, users: int, assignment: Assignment) -> Statistics:

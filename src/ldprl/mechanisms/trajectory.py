@@ -1,4 +1,4 @@
-"""What one user lived through. It never leaves the user's side."""
+"""One user's episode. It never leaves the user's side."""
 
 from __future__ import annotations
 

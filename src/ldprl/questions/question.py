@@ -1,4 +1,4 @@
-"""A question: a public map from what a user lived through to one of finitely many items."""
+"""A question: a public map from a user's trajectory to one of finitely many items."""
 
 from __future__ import annotations
 

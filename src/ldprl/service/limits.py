@@ -79,7 +79,7 @@ class Slots:
 
 
 class Gate:
-    """Lets requests in while there is room. Addresses stay in memory, and few of them."""
+    """Rate-limits by address. Addresses stay in memory, and few of them."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self.limits = limits

@@ -116,7 +116,7 @@ def simulate(
     workers
         Threads that share the runs. The result does not depend on it.
     common_random_numbers
-        Whether users of every learner and mechanism live in the same world: what happens by chance
+        Whether users of every learner and mechanism meet the same world: what happens by chance
         then depends on (seed, run, user) alone, which makes differences between learners stand out.
     engine
         ``"compiled"`` needs a learner with a planner, a mechanism with a channel, and ``each`` or

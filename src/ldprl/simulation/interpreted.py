@@ -37,7 +37,7 @@ def run(
     recent = Recent(mechanism.no_statistics(), memory)
     while recorder.users < points[-1]:
         users = min(schedule(recorder.users), int(points[-1]) - recorder.users)
-        # A stream for each batch: what its users live through does not depend on past batches.
+        # A stream for each batch: its users' episodes do not depend on past batches.
         chance = np.random.default_rng([*seeds.world.generate_state(4), recorder.users])
         recent.add(batch(mdp, learner, mechanism, recent.total, users, rng, recorder, chance))
         progress(recorder.users)

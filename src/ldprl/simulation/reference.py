@@ -1,6 +1,6 @@
 """Algorithm 1 of the paper, one user at a time: the reference that the engines are tested against.
 
-Each user receives the plan, lives through an episode on true states, privatizes the trajectory
+Each user receives the plan, plays an episode on true states, privatizes the trajectory
 and reports once. The service sees reports alone.
 """
 
@@ -35,7 +35,7 @@ class Turn:
 
 
 def live(mdp: TabularMDP, policy: Policy, rng: np.random.Generator) -> Trajectory:
-    """Return what one user of ``policy`` lives through."""
+    """Return the episode of one user of ``policy``."""
     states, actions, rewards = [], [], []
     state = int(rng.choice(mdp.shape.states, p=mdp.initial))
     for step in range(mdp.horizon):

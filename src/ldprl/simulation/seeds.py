@@ -13,7 +13,7 @@ from ldprl.mechanisms.mechanism import Mechanism
 
 @dataclass(frozen=True)
 class Seeds:
-    """Seeds of what users live through, and of the mechanism's noise and the learner's draws."""
+    """Seeds of the users' episodes, and of the mechanism's noise and the learner's draws."""
 
     world: SeedSequence
     own: SeedSequence
@@ -22,7 +22,7 @@ class Seeds:
 def seeds_of(seed: int, run: int, learner: Learner, mechanism: Mechanism, *, common: bool) -> Seeds:
     """Return the seeds of one run.
 
-    With ``common`` random numbers, users of every learner and mechanism live in the same world:
+    With ``common`` random numbers, users of every learner and mechanism meet the same world:
     its draws depend on (seed, run) alone. Otherwise no two learners or mechanisms share any.
     """
     parts = (

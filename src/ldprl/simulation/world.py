@@ -22,7 +22,7 @@ class TrueCounts:
     The action is known from the policy, so states are enough: ``arrivals[h, s]`` users were in s
     at step h, ``moves[h, s, s']`` of them went on to s', and the rewards they got there sum to
     ``rewards[h, s]`` (and the squares to ``squares[h, s]``), in units of the layout's resolution.
-    ``mdp`` and ``policy`` are the world that they lived in and what they did.
+    ``mdp`` and ``policy`` are the world and what users did in it.
     """
 
     users: int
@@ -53,7 +53,7 @@ class TrueCounts:
 def draw_true_counts(
     mdp: TabularMDP, policy: Policy, users: int, resolution: int | None, rng: np.random.Generator
 ) -> TrueCounts:
-    """Draw what ``users`` independent users of ``policy`` live through, summed."""
+    """Draw the episodes of ``users`` independent users of ``policy``, summed."""
     shape = mdp.shape
     states = np.arange(shape.states)
     arrivals = np.zeros((shape.horizon, shape.states), dtype=np.int64)

@@ -1,6 +1,6 @@
 """An attack on shuffled batches: whether the crowd is as large as stated.
 
-An attacker who knows what all the others lived, the same for each of them, distinguishes two
+An attacker who knows the trajectory of all the others, the same for each of them, distinguishes two
 victims by the likelihood ratio of the batch. The victim may have sent any of the reports, so it is
 
     ln Σ_i P(z_i | first)/P(z_i | others) − ln Σ_i P(z_i | second)/P(z_i | others),
@@ -38,7 +38,7 @@ _SCOUTS = 400
 
 @dataclass(frozen=True)
 class Scene:
-    """Two victims, one of whom is in the batch, and what each of the others lived."""
+    """Two victims, one of whom is in the batch, and the trajectory of each of the others."""
 
     pair: Neighbours
     others: Trajectory
