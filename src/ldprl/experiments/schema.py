@@ -31,8 +31,8 @@ class Experiment:
         MDPs, as :func:`ldprl.worlds.mdp_from` reads them; a file's path starts at the TOML file's
         folder.
     learners, mechanisms
-        Names, as ``ldprl list learners`` and ``ldprl list mechanisms`` list them; each learner meets each
-        mechanism.
+        Names, as ``ldprl list learners`` and ``ldprl list mechanisms`` list them; each learner
+        meets each mechanism.
     pairs
         Further combinations, beside that product: tables with a ``learner`` and a ``mechanism``.
         With ``[[pairs]]`` alone there is no product.
