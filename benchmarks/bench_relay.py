@@ -109,7 +109,7 @@ def handed_over(folder: Path, private: str) -> tuple[float, float]:
         assert found.shuffle is not None
         plan = upstream.plan()
         issued, size = draw(plan, found, SystemSource())
-        values = found.built.alphabet(issued.assignment).longest()
+        values = found.built.codec(issued.assignment).longest()
         started = time.perf_counter()
         sealed = [
             seal(

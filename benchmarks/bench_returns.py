@@ -16,7 +16,7 @@ from ldprl.learning.learner import next_plan
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.database.protocol import Database, StoredPlan, Sum
 from ldprl.service.learners import learner_of
-from ldprl.service.plans import edition, plan_from, plan_text
+from ldprl.service.plans import plan_from, plan_text, published_plan
 from ldprl.service.statistics import Decoder
 from ldprl.shape import IntArray, Shape
 
@@ -53,16 +53,16 @@ def run() -> list[Row]:
         started = time.process_time()
         plan = next_plan(learner, mechanism, decoder.statistics(sums), rng)
         stored = StoredPlan(version, len(sums), "", 0, plan_text(plan))
-        kept.append(edition(stored, deployment))
+        kept.append(published_plan(stored, deployment))
         seconds = time.process_time() - started
         plans.stored.append(stored)
         sums += _answers(version, plan_from(stored.assignments, SHAPE), rng)
     sizes = f"S={SHAPE.states}, A={SHAPE.actions}, H={SHAPE.horizon}"
-    alphabet = mechanism.alphabet(plan[0])
+    codec = mechanism.codec(plan[0])
     bits = [[int(bit)] for bit in rng.integers(2, size=REPORTS)]
     numbers = rng.integers(2**53 - 1, size=REPORTS).tolist()
     started = time.process_time()
-    alphabet.total(bits, numbers)
+    codec.total(bits, numbers)
     each = (time.process_time() - started) / REPORTS
     held = (_resident() - before) / 2**30
     what = f"return bits, {sizes}"

@@ -28,7 +28,7 @@ from ldprl.mechanisms.codec import Subsets
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.database import path_of
 from ldprl.service.database.protocol import StoredPlan
-from ldprl.service.plans import PublishedPlan, edition
+from ldprl.service.plans import PublishedPlan, published_plan
 
 _NEWEST = "SELECT {} FROM plans ORDER BY version DESC LIMIT 1".format(
     ", ".join(field.name for field in fields(StoredPlan))
@@ -44,13 +44,13 @@ def reports(url: str, database: str) -> Iterator[str]:
     with contextlib.closing(reader):
         (secret,) = reader.execute("SELECT secret FROM meta").fetchone()
         newest = reader.execute(_NEWEST).fetchone()
-    plan: PublishedPlan = edition(StoredPlan(*newest), deployment)
+    plan: PublishedPlan = published_plan(StoredPlan(*newest), deployment)
     while True:
         name = secrets.token_hex(16)
         index, table = plan.drawn(name, secret)
-        alphabet = plan.alphabets[index]
-        assert isinstance(alphabet, Subsets)
-        ((_, size),) = alphabet.parts
+        codec = plan.codecs[index]
+        assert isinstance(codec, Subsets)
+        ((_, size),) = codec.parts
         report = {
             "id": name,
             "deployment": deployment.digest,

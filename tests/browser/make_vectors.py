@@ -244,7 +244,7 @@ def _reports(deployment: Deployment) -> Iterator[dict[str, Any]]:
                     "rewards": list(trajectory.rewards),
                 },
                 "bytes": used(source),
-                "values": mechanism.alphabet(assignment).write(report),
+                "values": mechanism.codec(assignment).write(report),
             }
 
 

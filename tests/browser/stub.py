@@ -52,7 +52,7 @@ class StubService:
 
     def count(self, report: dict[str, Any]) -> dict[str, Any]:
         """Check a report as the real service does; what is wrong raises."""
-        self.deployment.built.alphabet(self.assignment).read(report["values"])
+        self.deployment.built.codec(self.assignment).read(report["values"])
         known = report["id"] in {earlier["id"] for earlier in self.reports}
         self.reports.append(report)
         return {"id": report["id"], "status": "duplicate" if known else "counted"}

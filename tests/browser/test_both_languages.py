@@ -23,7 +23,7 @@ from ldprl.protocol.plan import draw
 from ldprl.protocol.sealing import new_private_key, opener
 from ldprl.protocol.shuffle import Shuffled
 from ldprl.service.database.protocol import StoredPlan
-from ldprl.service.plans import edition, plan_text
+from ldprl.service.plans import plan_text, published_plan
 from tests.browser.conftest import CLIENT
 from tests.protocol.deployments import APPROXIMATE, EVERY
 from tests.protocol.test_deployment import EDGES
@@ -155,7 +155,7 @@ def plan_of(found: Deployment, *, law: bool = False) -> dict[str, Any]:
     half = Assignment(tables, 0.5)
     asked = found.built.ask((half, half))
     whole: dict[str, Any] = json.loads(
-        edition(StoredPlan(3, 0, "", 0, plan_text(asked)), found).whole
+        published_plan(StoredPlan(3, 0, "", 0, plan_text(asked)), found).whole
     )
     return whole
 

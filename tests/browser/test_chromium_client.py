@@ -187,8 +187,8 @@ def test_bits_of_the_return_are_counted_under_their_tables(page: Page, tmp_path:
             index = report["assignment"]
             assert result["policy"] == laws[index].table(report["table"]).tolist()
             asked = Question.from_document("question", plan[index]["questions"][0], found.shape)
-            alphabet = found.built.alphabet(Assignment(laws[index], questions=(asked,)))
-            added = alphabet.read(report["values"], report["table"])
+            codec = found.built.codec(Assignment(laws[index], questions=(asked,)))
+            added = codec.read(report["values"], report["table"])
             expected[index] = expected.get(index, 0) + added
         sums = server.admin("GET", "/v1/admin/export").json["sums"]
         for one in sums:

@@ -71,7 +71,7 @@ def test_a_life_by_keyboard_tells_what_is_shown_and_nothing_else(
         [sent] = posts(watched)
         assert json.loads(sent.post_data or "") == shown
         assert sorted(shown) == ["assignment", "deployment", "id", "values", "version"]
-        letters = DEMO.built.alphabet(issued_for(served, shown).assignment)
+        letters = DEMO.built.codec(issued_for(served, shown).assignment)
         letters.read(shown["values"])
         # All that is asked of the server: files, the deployment, a policy by id, a count.
         asked = {request.url.removeprefix(served.url) for request in watched.requests}
@@ -119,7 +119,7 @@ def test_every_life_could_have_sent_it_and_the_odds_are_those_of_the_mechanism(
         lives = int(watched.text("#lives").replace(",", ""))
         odds = watched.text("#odds")
     assignment = issued_for(served, report).assignment
-    tally = DEMO.built.alphabet(assignment).read(report["values"])[None, :]
+    tally = DEMO.built.codec(assignment).read(report["values"])[None, :]
     steps = range(HORIZON)
     log_chances = []
     outcomes = itertools.product(range(DEMO.shape.states), (0.0, 1.0))
@@ -149,7 +149,7 @@ def test_who_does_otherwise_has_nothing_to_tell_and_tells_that_alike(
         report = watched.live(HORIZON, choice=1)
         own = watched.page.locator("#answers li.own")
         assert re.sub(r" \(reported\)", "", own.text_content() or "") == "nothing to report"
-        letters = DEMO.built.alphabet(issued_for(served, report).assignment)
+        letters = DEMO.built.codec(issued_for(served, report).assignment)
         letters.read(report["values"])
         watched.page.locator("#send").click()
         expect(watched.page.locator("#sending")).to_contain_text("Counted")

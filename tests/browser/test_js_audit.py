@@ -55,7 +55,7 @@ class Drawer:
         }
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        values = self.deployment.built.alphabet(assignment)
+        values = self.deployment.built.codec(assignment)
         reports = json.loads(self._process.stdout.readline())
         assert len(reports) == count
         return np.stack([values.read(report) for report in reports])

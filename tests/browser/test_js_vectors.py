@@ -30,7 +30,7 @@ def test_python_makes_the_same_reports(case: dict[str, Any]) -> None:
         source = ReplayedSourceForTests(bytes.fromhex(report["bytes"]))
         trajectory = Trajectory(**report["trajectory"])
         drawn = deployment.built.privatize(trajectory, assignment, source)
-        values = deployment.built.alphabet(assignment)
+        values = deployment.built.codec(assignment)
         assert values.write(drawn) == report["values"]
         assert source.used == len(source.content)
         values.read(report["values"])

@@ -75,7 +75,7 @@ class FakeService:
         issued = self.issued(report["id"])
         named = [report[key] for key in ("deployment", "version", "assignment")]
         assert named == [issued.deployment, issued.version, issued.index]
-        self.deployment.built.alphabet(issued.assignment).read(report["values"])
+        self.deployment.built.codec(issued.assignment).read(report["values"])
         known = report["id"] in self.counted
         self.counted[report["id"]] = report["values"]
         return ok({"id": report["id"], "status": "duplicate" if known else "counted"})

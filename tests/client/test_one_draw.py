@@ -117,7 +117,7 @@ def failing_append(file: Any, entry: Entry, now: Any) -> None:
 
 FAILURES = {
     "privatize": ("ldprl.mechanisms.laplace.Laplace.privatize_counts", fail),
-    "alphabet": ("ldprl.mechanisms.codec.Counters.write", fail),
+    "codec": ("ldprl.mechanisms.codec.Counters.write", fail),
     "encoding": ("ldprl.client.received.report_bytes_of", fail),
     "sealing": ("ldprl.client.received.seal", failing_seal),
     "wrapping": ("ldprl.client.received.sealed_document", fail),

@@ -165,7 +165,7 @@ def test_random_bits_come_from_the_operating_system(make_client: MakeClient) -> 
 @pytest.mark.parametrize(
     "mechanism", ["laplace", "randomized-response", "gaussian", "bounded-noise"]
 )
-def test_every_mechanism_reports_within_its_alphabet(path: Path, mechanism: str) -> None:
+def test_every_mechanism_reports_within_its_codec(path: Path, mechanism: str) -> None:
     delta = "0.01" if mechanism in ("gaussian", "bounded-noise") else "0"
     deployment = Deployment("tests", SHAPE, "2", mechanism=mechanism, delta=delta)
     with running(FakeService(deployment)) as service:

@@ -41,7 +41,7 @@ def test_no_report_is_above_4_kb() -> None:
     mechanism = BitsAndMoves(Shape(128, 2, 4), 0.1)
     policy = np.zeros((4, 128), dtype=np.int64)
     asked = Assignment(policy, 1.0, (Question(Transition(), 0, np.ones(128)),))
-    longest = mechanism.alphabet(asked).longest()
+    longest = mechanism.codec(asked).longest()
     assert len(json.dumps(longest)) < 3800
     # Without the limit it would be far longer.
     assert mechanism.oracle_for(128**2 + 1).size < 128**2 / (math.exp(0.1) + 1) / 10

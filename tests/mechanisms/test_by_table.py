@@ -40,7 +40,7 @@ def reports_of(
         received = assignment.drawn(number)
         lived = live(world(), received.policy, rng)
         report = mechanism.privatize(lived, received, source)
-        values.append(mechanism.alphabet(received).write(report))
+        values.append(mechanism.codec(received).write(report))
     return values, numbers
 
 
@@ -68,7 +68,7 @@ def test_sums_by_table_decode_to_what_each_report_decodes_to(case: str) -> None:
         plan = tuple(Assignment(plan[0].tables, 1 / 3, (question,)) for question in asked)
     users = 300
     for assignment in plan:
-        letters = mechanism.alphabet(assignment)
+        letters = mechanism.codec(assignment)
         values, numbers = reports_of(mechanism, assignment, users)
         admitted = [letters.admit(one) for one in values]
         tally = letters.total(admitted, numbers)
@@ -95,7 +95,7 @@ def _one_by_one(
     total = mechanism.no_statistics()
     for one, number in zip(values, numbers, strict=True):
         received = assignment.drawn(number)
-        total += mechanism.decode(mechanism.alphabet(received).read(one), 1, received)
+        total += mechanism.decode(mechanism.codec(received).read(one), 1, received)
     return total
 
 
@@ -103,7 +103,7 @@ def test_what_nobody_told_still_counts_its_reports() -> None:
     """Expected numbers of reports: chances times users, and as many as the tables really have."""
     for mechanism in (SubsetSelection(SHAPE, 2.0), Laplace(SHAPE, 2.0)):
         assignment = mechanism.ask((Assignment(law(SHAPE, 3)),))[0]
-        letters = mechanism.alphabet(assignment)
+        letters = mechanism.codec(assignment)
         users = 1500
         expected = mechanism.decode(letters.blank(users), users, assignment).reports
         values, numbers = reports_of(mechanism, assignment, users)

@@ -36,7 +36,7 @@ def test_every_report_is_inside_and_arrives_as_it_was_made(kind: str) -> None:
     it = EVERY[kind]
     source = InsecureSource(11)
     for assignment in assignments(it):
-        letters = it.built.alphabet(assignment)
+        letters = it.built.codec(assignment)
         for lived in lives(it.shape, assignment):
             for _ in range(20):
                 report = it.built.privatize(lived, assignment, source)
@@ -51,7 +51,7 @@ def test_several_reports_add_up(kind: str) -> None:
     it = EVERY[kind]
     source = InsecureSource(12)
     (assignment, *_) = assignments(it)
-    letters = it.built.alphabet(assignment)
+    letters = it.built.codec(assignment)
     reports = np.array(
         [it.built.privatize(Trajectory.empty(), assignment, source) for _ in range(30)]
     )
@@ -62,7 +62,7 @@ def test_several_reports_add_up(kind: str) -> None:
 def counters(kind: str) -> tuple[CountingMechanism, Counters]:
     built = EVERY[kind].built
     assert isinstance(built, CountingMechanism)
-    letters = built.alphabet(assignments(EVERY[kind])[0])
+    letters = built.codec(assignments(EVERY[kind])[0])
     assert isinstance(letters, Counters)
     return built, letters
 
@@ -108,7 +108,7 @@ def test_what_is_cut_off_gaussian_noise_weighs_next_to_nothing(epsilon: str) -> 
 
 
 def reach_of(it: Deployment) -> int:
-    letters = it.built.alphabet(assignments(it)[0])
+    letters = it.built.codec(assignments(it)[0])
     assert isinstance(letters, Counters)
     return -int(letters.low[0])
 
@@ -150,7 +150,7 @@ def test_a_number_beyond_64_bits_is_refused() -> None:
 
 def subset() -> ReportCodec:
     it = Deployment("tests", Shape(3, 2, 4), "1", options={"layout": "separate"})
-    letters = it.built.alphabet(assignments(it)[0])
+    letters = it.built.codec(assignments(it)[0])
     assert letters == Subsets(((7, 2),))
     assert letters.length == 7
     return letters
@@ -193,8 +193,8 @@ def test_every_two_subsets_are_inside() -> None:
     assert inside == math.comb(5, 2) * 4
 
 
-def test_a_mechanism_that_a_client_cannot_draw_has_no_alphabet() -> None:
+def test_a_mechanism_that_a_client_cannot_draw_has_no_codec() -> None:
     from ldprl import NoPrivacy
 
     with pytest.raises(InputError, match="mechanism = 'none'"):
-        NoPrivacy(Shape(2, 2, 2)).alphabet(Assignment(np.zeros((2, 2), dtype=np.int64)))
+        NoPrivacy(Shape(2, 2, 2)).codec(Assignment(np.zeros((2, 2), dtype=np.int64)))

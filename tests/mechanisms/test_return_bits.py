@@ -32,10 +32,10 @@ def test_a_report_is_one_bit_and_exactly_epsilon_private(epsilon: float) -> None
     assert oracle.epsilon == pytest.approx(epsilon, rel=1e-9)
     assert mechanism.guarantee.epsilon == epsilon
     assert mechanism.guarantee.delta == 0
-    alphabet = mechanism.alphabet(ASKED)
+    codec = mechanism.codec(ASKED)
     life = Trajectory([0, 1], [0, 0], [1.0, 1.0])
     report = mechanism.privatize(life, ASKED, InsecureSource(0))
-    assert alphabet.write(report) in ([0], [1])
+    assert codec.write(report) in ([0], [1])
 
 
 def test_likelihoods_are_those_of_the_reports() -> None:

@@ -70,15 +70,15 @@ def test_they_are_deployed(tmp_path: Path) -> None:
     assert set(deployment.document["randomizer"]) == kinds | {"places"}
     service = Service(ServiceSettings(deployment, f"sqlite:///{tmp_path}/own.sqlite"))
     service.prepare()
-    edition, rng, asked = service.view.current, np.random.default_rng(0), set()
+    published, rng, asked = service.view.current, np.random.default_rng(0), set()
     for number in range(200):
         report_id = f"{number:032x}"
-        received = edition.response(*edition.drawn(report_id, service.database.secret))
+        received = published.response(*published.drawn(report_id, service.database.secret))
         issued = Issued.from_document(json.loads(received), again)
         asked |= {question.kind for question in issued.assignment.questions}
         lived = live(MDP, issued.assignment.policy, rng)
         report = again.built.privatize(lived, issued.assignment, InsecureSource(number))
-        values = again.built.alphabet(issued.assignment).write(report)
+        values = again.built.codec(issued.assignment).write(report)
         sent = json.loads(json.dumps(report_document(report_id, issued, values)))
         admitted = service.intake._admit(Report(**sent), service.view)
         assert service.database.commit([admitted], {}) == ["counted"]

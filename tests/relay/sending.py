@@ -15,7 +15,7 @@ from ldprl.protocol.plan import draw
 from ldprl.protocol.public_plan import plan_bytes, plan_digest
 from ldprl.protocol.sealing import seal
 from tests.relay.running import TOKEN
-from tests.service.server import Answer, Client, alphabet_of, some_values
+from tests.service.server import Answer, Client, codec_of, some_values
 
 
 def make(
@@ -24,7 +24,7 @@ def make(
     """Return a sealed report; ``changes`` are to what is sealed, or to what it is sealed for."""
     assert found.shuffle is not None
     issued, size = draw(plan, found, SystemSource())
-    values = some_values(alphabet_of(found, issued.assignment))
+    values = some_values(codec_of(found, issued.assignment))
     report_id = report_id or secrets.token_hex(16)
     content = json.loads(report_bytes_of(report_id, issued, values))
     key = changes.pop("key", found.shuffle.key)

@@ -13,7 +13,7 @@ from ldprl.assignment import Assignment
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.sealing import new_private_key, opener
 from ldprl.service.database.protocol import StoredPlan
-from ldprl.service.plans import edition, plan_text
+from ldprl.service.plans import plan_text, published_plan
 from ldprl.shape import Shape
 
 SHAPE = Shape(2, 2, 2)
@@ -32,7 +32,7 @@ def plan(found: Deployment, version: int = 1) -> dict[str, Any]:
     """Return a plan of the deployment as a service writes it."""
     asked = found.built.ask((Assignment(np.zeros((2, 2), dtype=np.int64)),))
     stored = StoredPlan(version, 0, "", 0, plan_text(asked))
-    whole: dict[str, Any] = json.loads(edition(stored, found).whole)
+    whole: dict[str, Any] = json.loads(published_plan(stored, found).whole)
     return whole
 
 

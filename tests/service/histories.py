@@ -22,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import REFUSALS, DelayedError
-from ldprl.service.plans import edition
+from ldprl.service.plans import published_plan
 from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
 
@@ -253,11 +253,11 @@ class Histories(RuleBasedStateMachine):
         database = self.servers[0].database
         # A version that does not exist is refused before its assignment is looked at.
         existing = min(max(version, 1), len(self.model.published))
-        plan = edition(database.plans(existing - 1, 1)[0], DEPLOYMENT)
+        plan = published_plan(database.plans(existing - 1, 1)[0], DEPLOYMENT)
         index = plan.drawn(user, database.secret)[0]
-        values = some_values(plan.alphabets[index])
+        values = some_values(plan.codecs[index])
         right = kind > 0
-        if kind > 4 and len(values) < plan.alphabets[index].length:
+        if kind > 4 and len(values) < plan.codecs[index].length:
             values = [value + 1 for value in values]
         message = {
             "id": user,

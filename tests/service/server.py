@@ -78,7 +78,7 @@ class Client:
         deployment = self.deployment()
         document = self.get(f"/v1/policy?id={report_id}").json
         issued = Issued.from_document(document, deployment)
-        allowed = alphabet_of(deployment, issued.assignment)
+        allowed = codec_of(deployment, issued.assignment)
         return report_document(report_id, issued, some_values(allowed))
 
     def users(self) -> int:
@@ -86,8 +86,8 @@ class Client:
         return counted
 
 
-def alphabet_of(deployment: Deployment, assignment: Assignment) -> ReportCodec:
-    return deployment.built.alphabet(assignment)
+def codec_of(deployment: Deployment, assignment: Assignment) -> ReportCodec:
+    return deployment.built.codec(assignment)
 
 
 def some_values(allowed: ReportCodec) -> list[int]:

@@ -61,7 +61,7 @@ def test_users_answer_one_of_two_kinds_and_the_next_plan_reads_both(tmp_path: Pa
     expected = np.zeros_like(statistics.transitions)
     for one in moves:
         part = plan[one["assignment"]]
-        tally = mechanism.alphabet(part).read(one["values"])
+        tally = mechanism.codec(part).read(one["values"])
         expected += mechanism.decode(tally, 1, part).transitions
     np.testing.assert_allclose(statistics.transitions, expected, atol=1e-9)
     assert statistics.effects is not None

@@ -52,15 +52,15 @@ def some_reports(
     service: Service, count: int, rng: np.random.Generator, ones: float = 0.5
 ) -> list[Admitted]:
     """Return reports under the plan in force; bits about its worth are 1 with chance ``ones``."""
-    edition, result = service.view.current, []
+    published, result = service.view.current, []
     for _ in range(count):
         report_id = rng.bytes(16).hex()
-        index, _ = edition.drawn(report_id, service.database.secret)
-        letters = edition.alphabets[index]
+        index, _ = published.drawn(report_id, service.database.secret)
+        letters = published.codecs[index]
         values = sorted(rng.choice(letters.length, len(some_values(letters)), False).tolist())
-        if edition.plan[index].questions[0].kind == "worth":
+        if published.plan[index].questions[0].kind == "worth":
             values = [int(rng.random() < ones)]
-        report = Report(report_id, service.deployment.digest, edition.version, index, values)
+        report = Report(report_id, service.deployment.digest, published.version, index, values)
         result.append(service.intake._admit(report, service.view))
     return result
 
@@ -202,16 +202,18 @@ def lost_at_worst(folder: Path, most_lost: str) -> float:
     life, source = EpisodeSampler(world, rng), InsecureSource(5)
     lost, worst, users = 0.0, 0.0, 0
     for _ in range(5):
-        edition, reports = service.view.current, list[Admitted]()
-        worth = [float(world.initial @ policy_values(world, one.policy)[0]) for one in edition.plan]
+        published, reports = service.view.current, list[Admitted]()
+        worth = [
+            float(world.initial @ policy_values(world, one.policy)[0]) for one in published.plan
+        ]
         for _ in range(400):
             name = rng.bytes(16)
-            index, _ = edition.drawn(name.hex(), service.database.secret)
-            assignment, letters = edition.plan[index], edition.alphabets[index]
+            index, _ = published.drawn(name.hex(), service.database.secret)
+            assignment, letters = published.plan[index], published.codecs[index]
             lived = trajectory(life, assignment.policy)
             report = service.deployment.built.privatize(lived, assignment, source)
             values = letters.admit(letters.write(report))
-            reports.append(Admitted(name, edition.version, index, letters, values))
+            reports.append(Admitted(name, published.version, index, letters, values))
             lost += value - worth[index]
             users += 1
             worst = max(worst, lost / (users * value))

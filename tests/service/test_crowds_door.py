@@ -23,11 +23,11 @@ from ldprl.service.crowds import Crowds
 from ldprl.service.database.protocol import Admitted, StoredPlan
 from ldprl.service.intake import Intake
 from ldprl.service.metrics import Metrics
-from ldprl.service.plans import edition, plan_text
+from ldprl.service.plans import plan_text, published_plan
 from ldprl.service.turns import Turns
 from tests.relay.sending import batch, make
 from tests.relay.stub import deployment
-from tests.service.server import alphabet_of, some_values
+from tests.service.server import codec_of, some_values
 
 CROWD = 3
 
@@ -38,7 +38,7 @@ class Door:
     def __init__(self) -> None:
         self.deployment, private = deployment(CROWD)
         asked = self.deployment.built.ask((Assignment(np.zeros((2, 2), dtype=np.int64)),))
-        current = edition(StoredPlan(2, 0, "", 0, plan_text(asked)), self.deployment)
+        current = published_plan(StoredPlan(2, 0, "", 0, plan_text(asked)), self.deployment)
         self.plan: dict[str, Any] = json.loads(current.whole)
         self.state = SimpleNamespace(paused=False, outcomes={}, version=2)
         self.view = SimpleNamespace(
@@ -111,7 +111,7 @@ def test_the_version_in_force_can_be_skipped_and_none_before_it_need_be(door: Do
 def test_a_report_counts_under_the_version_that_it_was_sealed_for_alone(door: Door) -> None:
     """In the crowd of another version it would hide behind other people's plans."""
     issued, _ = draw(door.plan, door.deployment, SystemSource())
-    values = some_values(alphabet_of(door.deployment, issued.assignment))
+    values = some_values(codec_of(door.deployment, issued.assignment))
     report = report_bytes_of(secrets.token_hex(16), issued, values)
     assert door.intake.admit_sealed(report, 2, cast(Any, door.view)).version == 2
     with pytest.raises(RejectionError, match="unknown-version"):

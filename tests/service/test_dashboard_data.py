@@ -166,7 +166,7 @@ def test_no_subset_reaches_further_than_told_and_some_subset_does(layout: Any) -
     stated = mechanism.reach(plan[0], rewards, moves)
     most = [np.zeros((1, 2, 2)), np.zeros((1, 2, 2))]
     for assignment in plan:
-        letters = mechanism.alphabet(assignment)
+        letters = mechanism.codec(assignment)
         ((_, size),) = letters.parts  # type: ignore[attr-defined]
         for items in itertools.combinations(range(letters.length), size):
             part = mechanism.decode(letters.read(items), 1, assignment)
@@ -189,7 +189,7 @@ def test_no_vector_of_bits_reaches_further_than_told_and_some_does() -> None:
     rng = np.random.default_rng(0)
     rewards, moves = rng.random((1, 2, 1)), rng.dirichlet(np.ones(2), (1, 2, 1))
     assignment = Assignment(np.zeros((2, 2), dtype=np.int64))
-    letters = mechanism.alphabet(assignment)
+    letters = mechanism.codec(assignment)
     low, high = letters.low, letters.high  # type: ignore[attr-defined]
     most = [np.zeros((1, 2, 1)), np.zeros((1, 2, 1))]
     for corner in itertools.product((False, True), repeat=letters.length):

@@ -32,7 +32,7 @@ def deployment(**changes: object) -> Deployment:
 
 
 def reports(service: Service, first: int, count: int) -> list[Admitted]:
-    allowed = service.view.current.alphabets[0]
+    allowed = service.view.current.codecs[0]
     items = some_values(allowed)
     return [
         Admitted(number.to_bytes(16, "big"), 1, 0, allowed, items)
@@ -190,7 +190,7 @@ def test_a_version_that_one_server_forgot_is_closed_on_another(postgres: Postgre
     assert behind.database.commit(counted, {}) == ["expired-version"]
     name = counted[0].id.hex()
     index, _ = behind.view.open[1].drawn(name, behind.database.secret)
-    values = some_values(behind.view.open[1].alphabets[index])
+    values = some_values(behind.view.open[1].codecs[index])
     place = {"deployment": behind.deployment.digest, "version": 1, "assignment": index}
     body = json.dumps({"id": name, **place, "values": values})
     behind.committer.start()

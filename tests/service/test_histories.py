@@ -129,6 +129,6 @@ def _ignoring(function: Callable[..., Any]) -> Callable[..., Any]:
 def post_by_the_clock(self: Board, state: ServiceState) -> None:
     expired = self.last_expired()
     for stored in self._database.plans(0):
-        self._editions[stored.version] = self._edition(stored)
-    open_now = {v: one for v, one in self._editions.items() if v > expired}
+        self._plans[stored.version] = self._published_plan(stored)
+    open_now = {v: one for v, one in self._plans.items() if v > expired}
     self.view = View(open_now[max(open_now)], open_now, expired + 1, state)

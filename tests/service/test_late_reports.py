@@ -26,10 +26,10 @@ LATE += 'epochs = "every:100"\n'
 
 def drawn(service: Service, rng: np.random.Generator) -> Report:
     """Return the report of a user who is given a policy now."""
-    edition, report_id = service.view.current, rng.bytes(16).hex()
-    index, _ = edition.drawn(report_id, service.database.secret)
-    values = some_values(edition.alphabets[index])
-    return Report(report_id, service.deployment.digest, edition.version, index, values)
+    published, report_id = service.view.current, rng.bytes(16).hex()
+    index, _ = published.drawn(report_id, service.database.secret)
+    values = some_values(published.codecs[index])
+    return Report(report_id, service.deployment.digest, published.version, index, values)
 
 
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])

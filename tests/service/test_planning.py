@@ -64,14 +64,14 @@ def service(database: str, clock: Clock) -> Iterator[Service]:
 def admitted(service: Service, count: int, seed: int = 0) -> list[Admitted]:
     """Return reports under the plan in force, with values drawn at random."""
     rng = np.random.default_rng([seed, service.view.current.version])
-    edition, digest = service.view.current, service.deployment.digest
+    published, digest = service.view.current, service.deployment.digest
     result = []
     for _ in range(count):
         report_id = rng.bytes(16).hex()
-        index, _ = edition.drawn(report_id, service.database.secret)
-        allowed = edition.alphabets[index]
+        index, _ = published.drawn(report_id, service.database.secret)
+        allowed = published.codecs[index]
         items = sorted(rng.choice(allowed.length, len(some_values(allowed)), False).tolist())
-        report = Report(report_id, digest, edition.version, index, items)
+        report = Report(report_id, digest, published.version, index, items)
         result.append(service.intake._admit(report, service.view))
     return result
 
@@ -148,7 +148,7 @@ def test_statistics_are_the_sum_of_what_each_report_decodes_to(service: Service)
     mechanism, plan = service.deployment.built, service.view.current.plan
     expected = mechanism.no_statistics()
     for report in reports:
-        tally = report.alphabet.total([report.values])
+        tally = report.codec.total([report.values])
         expected = expected + mechanism.decode(tally, 1, plan[report.assignment])
     found = service.decoder.statistics(service.database.sums())
     assert found.users == 30

@@ -58,8 +58,8 @@ def report_of(
     service: Service, report_id: str, life: EpisodeSampler, source: RandomSource
 ) -> dict[str, Any]:
     """Live one user's life with the client's own code; return the report as it is sent."""
-    edition, deployment = service.view.current, service.deployment
-    answer = edition.response(*edition.drawn(report_id, service.database.secret))
+    published, deployment = service.view.current, service.deployment
+    answer = published.response(*published.drawn(report_id, service.database.secret))
     issued = Issued.from_document(json.loads(answer), deployment)
     state, states, actions, rewards = life.start(), [], [], []
     for h in range(deployment.shape.horizon):

@@ -70,8 +70,8 @@ def served(monkeypatch: pytest.MonkeyPatch, path: Path, shape: Shape, **how: Any
 
 def report_of(service: Service, report_id: str, rng: np.random.Generator) -> dict[str, Any]:
     """Live one user's life from the bytes that the service hands out."""
-    edition, deployment = service.view.current, service.deployment
-    received = edition.response(*edition.drawn(report_id, service.database.secret))
+    published, deployment = service.view.current, service.deployment
+    received = published.response(*published.drawn(report_id, service.database.secret))
     issued = Issued.from_document(json.loads(received), deployment)
     policy, shape = issued.assignment.policy, deployment.shape
     states = rng.integers(shape.states, size=shape.horizon).tolist()
@@ -80,7 +80,7 @@ def report_of(service: Service, report_id: str, rng: np.random.Generator) -> dic
     report = deployment.built.privatize(
         lived, issued.assignment, InsecureSource(int(rng.integers(2**31)))
     )
-    values = deployment.built.alphabet(issued.assignment).write(report)
+    values = deployment.built.codec(issued.assignment).write(report)
     return json.loads(json.dumps(report_document(report_id, issued, values)))  # type: ignore[no-any-return]
 
 
@@ -92,7 +92,7 @@ def test_thousands_of_tables_take_the_room_of_one_law(
     (stored,) = service.database.plans(0)
     assert len(stored.assignments) < 100_000
     assert plan_text(plan_from(stored.assignments, SHAPE)) == stored.assignments
-    lengths = [one.length for one in service.view.current.alphabets]
+    lengths = [one.length for one in service.view.current.codecs]
     assert lengths == [700 * 4 * 3] * 2
     rng = np.random.default_rng(0)
     reports = []
@@ -114,7 +114,7 @@ def test_thousands_of_tables_take_the_room_of_one_law(
     expected = np.zeros_like(found.rewards)
     for report in reports:
         received = plan[report["assignment"]].drawn(report["table"])
-        tally = mechanism.alphabet(received).read(report["values"])
+        tally = mechanism.codec(received).read(report["values"])
         expected += mechanism.decode(tally, 1, received).rewards
     np.testing.assert_allclose(found.rewards, expected, atol=1e-8)
     service.database.close()
@@ -135,7 +135,7 @@ def test_the_last_table_is_one_and_reports_have_room_for_its_number(
         assert not current.has(0, table)
     monkeypatch.setattr(plans, "_PADDING", 1)
     lengths = [
-        longest_report(Issued(deployment.digest, 1, index, one, last), current.alphabets[index])
+        longest_report(Issued(deployment.digest, 1, index, one, last), current.codecs[index])
         for index, one in enumerate(current.plan)
     ]
     assert plans.report_bytes(stored, current.plan, deployment) == max(lengths)
@@ -149,17 +149,17 @@ def test_a_user_gets_the_table_or_the_law_whichever_is_shorter(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shape: Shape, form: str
 ) -> None:
     service = served(monkeypatch, tmp_path, shape, in_groups=form == "law")
-    edition = service.view.current
-    index, number = edition.drawn("0" * 32, service.database.secret)
-    document = json.loads(edition.response(index, number))
+    published = service.view.current
+    index, number = published.drawn("0" * 32, service.database.secret)
+    document = json.loads(published.response(index, number))
     assert document["table"] == number
     assert ("policy" in document, "law" in document) == (form == "policy", form == "law")
-    law = edition.plan[index].law
+    law = published.plan[index].law
     assert law is not None
     assert number is not None
     issued = Issued.from_document(document, service.deployment)
     assert np.array_equal(issued.assignment.policy, law.table(number))
-    whole = json.loads(edition.whole)
+    whole = json.loads(published.whole)
     assert [sorted(part) for part in whole["assignments"]] == [["law", "questions", "share"]] * 2
     service.database.close()
 
@@ -180,8 +180,8 @@ def test_a_report_must_name_the_table_that_its_id_was_given(
 def test_tables_are_drawn_evenly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each of 4 tables by 1/4, within 6 standard errors; what else the id decides is not tied."""
     service = served(monkeypatch, tmp_path, Shape(6, 2, 2), tables=4)
-    edition, users = service.view.current, 4000
-    drawn = [edition.drawn(f"{number:032x}", service.database.secret) for number in range(users)]
+    published, users = service.view.current, 4000
+    drawn = [published.drawn(f"{number:032x}", service.database.secret) for number in range(users)]
     counts = np.zeros((2, 4))
     for index, table in drawn:
         assert table is not None

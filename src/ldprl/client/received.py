@@ -63,7 +63,7 @@ class Received:
         """Randomize ``trajectory`` and return the report as the bytes that are sent."""
         mechanism, issued = deployment.built, self.issued
         report = mechanism.privatize(trajectory, issued.assignment, source)
-        values = mechanism.alphabet(issued.assignment).write(report)
+        values = mechanism.codec(issued.assignment).write(report)
         content = report_bytes_of(report_id, issued, values)
         shuffle = deployment.shuffle
         if shuffle is None:

@@ -159,7 +159,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
             return question.document()
         return question.document() | self.oracle(question.what, question.where).document()
 
-    def alphabet(self, assignment: Assignment) -> ReportCodec:
+    def codec(self, assignment: Assignment) -> ReportCodec:
         """Return, for each question, as many of its items as the oracle names."""
         parts = tuple((oracle.items, oracle.size) for _, oracle, _ in self.parts(assignment))
         if assignment.law is None:

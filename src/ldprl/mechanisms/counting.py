@@ -156,7 +156,7 @@ class CountingMechanism(Mechanism):
             squares=None if squares is None else np.where(played, squares * unit, 0.0),
         )
 
-    def alphabet(self, assignment: Assignment) -> ReportCodec:
+    def codec(self, assignment: Assignment) -> ReportCodec:
         """Return the range of each counter: as far as noise may take it."""
         most = self.layout.steps() * self.layout.units()
         low, high = self.report_range(most)

@@ -216,7 +216,7 @@ class Mechanism(Named, ABC):
         reward, move = self.row_laws.rewards, self.row_laws.transitions
         return reward.reach(rewards), move.reach(moves).max(axis=-1)
 
-    def alphabet(self, assignment: Assignment) -> ReportCodec:
+    def codec(self, assignment: Assignment) -> ReportCodec:
         """Return what a report under ``assignment`` may hold, for those that a client can draw."""
         raise InputError("mechanism", self.name, "one that a client can draw")
 

@@ -53,7 +53,7 @@ def check_room(issued: Issued, size: int, deployment: Deployment) -> None:
 
     Before anything is drawn: who fails to send the long reports says which ones they are.
     """
-    least = longest_report(issued, deployment.built.alphabet(issued.assignment))
+    least = longest_report(issued, deployment.built.codec(issued.assignment))
     if size < least:
         expected = f"at least {least}, the longest report of assignment {issued.index}"
         raise InputError("plan.report_bytes", size, expected)

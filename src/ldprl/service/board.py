@@ -11,7 +11,7 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
 from ldprl.service.database.protocol import Database, ServiceState, StoredPlan
 from ldprl.service.loop import Loop
-from ldprl.service.plans import PublishedPlan, edition
+from ldprl.service.plans import PublishedPlan, published_plan
 
 _EVERY = 0.5
 """Seconds between two looks at the database."""
@@ -27,9 +27,9 @@ class View:
     """One state of the board. Never changed: replaced as a whole."""
 
     current: PublishedPlan
-    """The edition that users get."""
+    """The plan that users get."""
     open: dict[int, PublishedPlan]
-    """The editions that may be reported under, by version."""
+    """The plans that may be reported under, by version."""
     first_open: int
     """Lower versions have expired."""
     state: ServiceState
@@ -47,7 +47,7 @@ class Board(Loop):
         self._deployment = deployment
         self._clock = clock
         self._refreshing = threading.Lock()
-        self._editions: dict[int, PublishedPlan] = {}
+        self._plans: dict[int, PublishedPlan] = {}
         # A version is replaced when the next one is published.
         self._published: dict[int, int] = {}
         self._first_open = 1
@@ -93,7 +93,7 @@ class Board(Loop):
                 self._seen = None
                 raise
             for stored in fresh:
-                self._editions[stored.version] = self._edition(stored)
+                self._plans[stored.version] = self._published_plan(stored)
                 self._published[stored.version] = stored.published_hour
             self._seen = time.monotonic()
             if self._published:
@@ -114,9 +114,9 @@ class Board(Loop):
         gone = (v - 1 for v, hour in published if v > 1 and now >= hour + window)
         return max(gone, default=0)
 
-    def _edition(self, stored: StoredPlan) -> PublishedPlan:
+    def _published_plan(self, stored: StoredPlan) -> PublishedPlan:
         try:
-            return edition(stored, self._deployment)
+            return published_plan(stored, self._deployment)
         except (ValueError, TypeError, LookupError, RecursionError):
             damaged = f"the plan of version {stored.version} cannot be read"
             raise DelayedError("database-down", damaged) from None
@@ -125,7 +125,7 @@ class Board(Loop):
         # What was closed stays closed, whatever the clock says now.
         expired = max(self.last_expired(), state.forgotten)
         self._first_open = max(self._first_open, expired + 1)
-        for version in [v for v in self._editions if v < self._first_open]:
-            del self._editions[version]
-        newest = self._editions[max(self._published)]
-        self.view = View(newest, dict(self._editions), self._first_open, state)
+        for version in [v for v in self._plans if v < self._first_open]:
+            del self._plans[version]
+        newest = self._plans[max(self._published)]
+        self.view = View(newest, dict(self._plans), self._first_open, state)

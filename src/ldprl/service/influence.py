@@ -32,7 +32,7 @@ def exposure(mechanism: Mechanism, answered: Answered) -> tuple[FloatArray, Floa
             assignment,
             questions=tuple(replace(q, weights=np.sqrt(q.weights)) for q in assignment.questions),
         )
-        nothing = mechanism.alphabet(weighted).blank(users)
+        nothing = mechanism.codec(weighted).blank(users)
         part = mechanism.decode(nothing, users, weighted)
         rewards += part.reports
         moves += part.move_reports

@@ -124,7 +124,7 @@ class Intake:
                 admitted = self._admit(report, view)
         except RejectionError as rejection:
             return self.refuse(rejection)
-        if admitted.alphabet.rows > _ROWS_AT_ONCE:
+        if admitted.codec.rows > _ROWS_AT_ONCE:
             (verdict,) = await self._draw_and_commit([admitted], address)
         else:
             (verdict,) = await self._committer.submit((admitted,))
@@ -176,7 +176,7 @@ class Intake:
         """Have the reports of one request counted: all at once, if few tables are to be drawn."""
         if not admitted:
             return ()
-        if sum(one.alphabet.rows for one in admitted) <= _ROWS_AT_ONCE:
+        if sum(one.codec.rows for one in admitted) <= _ROWS_AT_ONCE:
             return await self._committer.submit(admitted)
         return [
             verdict
@@ -235,8 +235,8 @@ class Intake:
         raw = _raw_id(report.id)
         if report.deployment != self._digest:
             raise RejectionError("other-deployment", f"this is deployment {self._digest}")
-        edition = view.open.get(report.version)
-        if edition is None:
+        published = view.open.get(report.version)
+        if published is None:
             if 0 < report.version < view.first_open:
                 raise RejectionError(
                     "expired-version", f"version {view.first_open} is the oldest open"
@@ -244,28 +244,28 @@ class Intake:
             raise RejectionError("unknown-version", f"version {view.current.version} is the newest")
         index = report.assignment
         if self._shuffled:
-            if not edition.has(index, report.table):
+            if not published.has(index, report.table):
                 raise RejectionError("wrong-assignment", "the plan has no such assignment")
-        elif edition.drawn(report.id, self._secret) != (index, report.table):
+        elif published.drawn(report.id, self._secret) != (index, report.table):
             raise RejectionError(
                 "wrong-assignment", "GET /v1/policy?id=… names the id's assignment"
             )
-        alphabet = edition.alphabets[index]
+        codec = published.codecs[index]
         try:
-            values = alphabet.admit(report.values)
+            values = codec.admit(report.values)
         except InputError as error:
             raise RejectionError("wrong-alphabet", f"expected {error.expected}") from None
-        return Admitted(raw, report.version, index, alphabet, values, report.table or 0)
+        return Admitted(raw, report.version, index, codec, values, report.table or 0)
 
 
 def _drawn(one: Admitted) -> Admitted:
-    adder, values = one.alphabet.drawn(one.values, one.table)
-    return one._replace(alphabet=adder, values=values)
+    adder, values = one.codec.drawn(one.values, one.table)
+    return one._replace(codec=adder, values=values)
 
 
 def _slices(admitted: Sequence[Admitted]) -> Iterator[Sequence[Admitted]]:
     """Split the reports of a request so that no slice has more rows to draw than fit in a turn."""
-    most = max(1, _ROWS_IN_TURN // max(one.alphabet.rows for one in admitted))
+    most = max(1, _ROWS_IN_TURN // max(one.codec.rows for one in admitted))
     for start in range(0, len(admitted), most):
         yield admitted[start : start + most]
 

@@ -7,7 +7,7 @@ from collections import Counter
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.database.protocol import Snapshot, StoredPlan
 from ldprl.service.database.rows import damaged
-from ldprl.service.plans import alphabets, plan_from
+from ldprl.service.plans import codecs, plan_from
 
 
 def check_integrity(found: Snapshot, deployment: Deployment) -> None:
@@ -42,7 +42,7 @@ def _lengths(stored: StoredPlan, deployment: Deployment) -> list[int]:
     try:
         return [
             one.length
-            for one in alphabets(plan_from(stored.assignments, deployment.shape), deployment)
+            for one in codecs(plan_from(stored.assignments, deployment.shape), deployment)
         ]
     except (ValueError, TypeError, LookupError, RecursionError):
         raise damaged(f"the plan of version {stored.version} cannot be read") from None

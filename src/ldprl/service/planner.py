@@ -20,7 +20,7 @@ from ldprl.service.database.protocol import Database, StoredPlan
 from ldprl.service.learners import learner_of
 from ldprl.service.loop import Loop
 from ldprl.service.metrics import Metrics
-from ldprl.service.plans import alphabets, plan_text
+from ldprl.service.plans import codecs, plan_text
 from ldprl.service.statistics import Decoder
 from ldprl.statistics import Statistics
 
@@ -131,7 +131,7 @@ class Planner(Loop):
             math.ceil(self._clock() / 3600),
             plan_text(plan),
         )
-        lengths = [one.length for one in alphabets(plan, self._deployment)]
+        lengths = [one.length for one in codecs(plan, self._deployment)]
         self._database.publish(stored, lengths)
         seconds = time.perf_counter() - started
         self._metrics.plans.observe(seconds)

@@ -32,7 +32,7 @@ class PublishedPlan:
     users: int
     """How many reports there were when it was made."""
     plan: Plan
-    alphabets: tuple[ReportCodec, ...]
+    codecs: tuple[ReportCodec, ...]
     """What a report under each assignment may hold."""
     bounds: tuple[int, ...]
     """Cumulated shares, in units of 2⁻⁶⁴."""
@@ -84,7 +84,7 @@ class PublishedPlan:
         return 0 if law is None else law.weights[:, :, 0].size
 
 
-def edition(stored: StoredPlan, deployment: Deployment) -> PublishedPlan:
+def published_plan(stored: StoredPlan, deployment: Deployment) -> PublishedPlan:
     """Make a stored plan ready to be served."""
     plan = plan_from(stored.assignments, deployment.shape)
     built = deployment.built
@@ -119,7 +119,7 @@ def edition(stored: StoredPlan, deployment: Deployment) -> PublishedPlan:
         version=stored.version,
         users=stored.users,
         plan=plan,
-        alphabets=alphabets(plan, deployment),
+        codecs=codecs(plan, deployment),
         bounds=tuple(int(share * 2**64) for share in cumulated),
         tables=tuple(0 if one.law is None else one.law.count for one in plan),
         ready=tuple(ready(i, one) for i, one in enumerate(plan)),
@@ -138,22 +138,22 @@ def _written(
 def report_bytes(stored: StoredPlan, plan: Plan, deployment: Deployment) -> int:
     """Return the one length to which reports under this plan are padded before they are sealed."""
     longest = 0
-    for index, (one, letters) in enumerate(zip(plan, alphabets(plan, deployment), strict=True)):
+    for index, (one, letters) in enumerate(zip(plan, codecs(plan, deployment), strict=True)):
         table = None if one.law is None else one.law.count - 1
         issued = Issued(deployment.digest, stored.version, index, one, table)
         longest = max(longest, longest_report(issued, letters))
     return -(-longest // _PADDING) * _PADDING
 
 
-def alphabets(plan: Plan, deployment: Deployment) -> tuple[ReportCodec, ...]:
+def codecs(plan: Plan, deployment: Deployment) -> tuple[ReportCodec, ...]:
     """Return what a report under each assignment may hold; large ones are made once."""
     known: dict[tuple[int, ...], ReportCodec] = {}
 
     def of(one: Assignment) -> ReportCodec:
         if one.law is not None:
-            return deployment.built.alphabet(one)
+            return deployment.built.codec(one)
         sizes = tuple(question.items for question in one.questions)
-        return known.setdefault(sizes, deployment.built.alphabet(one))
+        return known.setdefault(sizes, deployment.built.codec(one))
 
     return tuple(of(one) for one in plan)
 

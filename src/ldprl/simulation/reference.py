@@ -88,8 +88,8 @@ def _turns(
         report = mechanism.privatize(trajectory, assignment, source)
         tally = mechanism.tally(report[None])
         if number is not None:
-            alphabet = mechanism.alphabet(chosen)
-            tally = alphabet.read(alphabet.write(report), number)
+            codec = mechanism.codec(chosen)
+            tally = codec.read(codec.write(report), number)
         statistics += mechanism.decode(tally, 1, chosen)
         yield Turn(assignment, report, statistics)
 

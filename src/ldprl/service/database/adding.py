@@ -50,7 +50,7 @@ def added(reports: Sequence[Admitted]) -> dict[tuple[int, int], tuple[int, IntAr
     return {
         place: (
             len(group),
-            group[0].alphabet.total(
+            group[0].codec.total(
                 [report.values for report in group], [report.table for report in group]
             ),
         )

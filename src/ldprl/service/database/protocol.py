@@ -25,7 +25,7 @@ class Admitted(NamedTuple):
     id: bytes
     version: int
     assignment: int
-    alphabet: Adder
+    codec: Adder
     values: Values
     table: int = 0
     """The number of the user's table, where the assignment has a law of them."""
