@@ -16,7 +16,7 @@ from ldprl.catalogue import build
 from ldprl.certificates import Scale, Terms
 from ldprl.learning.learner import Learner
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.questions.worth import Worth
+from ldprl.mechanisms.questions.worth import Worth
 from ldprl.shape import FloatArray, Policy
 from ldprl.simulation.certified import CertifiedRun, certified_run
 from ldprl.simulation.engine import simulate

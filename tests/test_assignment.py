@@ -21,11 +21,11 @@ from ldprl import (
 )
 from ldprl.assignment import check_plan, shares_of
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.reward import Reward
+from ldprl.mechanisms.questions.transition import Transition
+from ldprl.partition import Partition
 from ldprl.policies.tables import TableDistribution
-from ldprl.questions.partition import Partition
-from ldprl.questions.question import Question
-from ldprl.questions.reward import Reward
-from ldprl.questions.transition import Transition
 from ldprl.simulation.reference import run_protocol
 
 SHAPE = Shape(3, 2, 2)

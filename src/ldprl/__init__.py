@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ldprl.accounting.composition import Budget as Budget
-    from ldprl.accounting.statement import privacy_statement as privacy_statement
     from ldprl.assignment import Assignment as Assignment
     from ldprl.client.ledger import Ledger as Ledger
     from ldprl.errors import InputError as InputError
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from ldprl.mechanisms.shuffled_batches import ShuffledBatches as ShuffledBatches
     from ldprl.mechanisms.subset_selection import SubsetSelection as SubsetSelection
     from ldprl.mechanisms.trajectory import Trajectory as Trajectory
+    from ldprl.protocol.statement import privacy_statement as privacy_statement
     from ldprl.shape import Shape as Shape
     from ldprl.simulation.engine import Simulation as Simulation
     from ldprl.simulation.engine import simulate as simulate
@@ -63,7 +63,7 @@ _HOMES = {
     "Ledger": "ldprl.client.ledger",
     "Mechanism": "ldprl.mechanisms.mechanism",
     "NoPrivacy": "ldprl.mechanisms.none",
-    "privacy_statement": "ldprl.accounting.statement",
+    "privacy_statement": "ldprl.protocol.statement",
     "PrivacyWarning": "ldprl.mechanisms.mechanism",
     "PSRL": "ldprl.learning.psrl",
     "random_mdp": "ldprl.worlds",

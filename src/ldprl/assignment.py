@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldprl.errors import InputError, instance_of, real
+from ldprl.mechanisms.questions.question import Question
 from ldprl.policies.tables import TableDistribution
-from ldprl.questions.question import Question
 from ldprl.shape import FloatArray, Policy, Shape, check_policy
 from ldprl.structure import Structure
 

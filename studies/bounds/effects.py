@@ -94,7 +94,7 @@ def _spread(mdp: TabularMDP, policy: Policy, epsilon: float, episodes: int) -> f
 
 def _above(mdp: TabularMDP, policy: Policy) -> FloatArray:
     """Return P(return > threshold) for a threshold in each part of [0, H]."""
-    from ldprl.questions.returns import return_law
+    from ldprl.mechanisms.questions.returns import return_law
 
     totals, chances = return_law(mdp, policy)
     edges = np.linspace(0, mdp.horizon, THRESHOLDS + 1)

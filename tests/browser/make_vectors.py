@@ -17,16 +17,16 @@ import numpy as np
 
 from ldprl import Shape, Trajectory
 from ldprl.assignment import Assignment
+from ldprl.mechanisms.questions.observable import Observable
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.sampling import discrete_laplace, round_to_grid
+from ldprl.partition import Partition
 from ldprl.policies.tables import MOST_TABLES, TableDistribution
 from ldprl.protocol.certificate import Certified
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.messages import Issued
-from ldprl.questions.observable import Observable
-from ldprl.questions.partition import Partition
-from ldprl.questions.question import Question
-from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import Policy
 from ldprl.structure import Structure
 from tests.browser.ledger_vectors import ledger_vectors

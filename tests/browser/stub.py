@@ -13,10 +13,10 @@ import numpy as np
 
 from ldprl import Shape
 from ldprl.assignment import Assignment
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.transition import Transition
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
-from ldprl.questions.question import Question
-from ldprl.questions.transition import Transition
 
 DEPLOYMENT = Deployment("stub", Shape(3, 2, 4), "2", options={"layout": "separate"})
 

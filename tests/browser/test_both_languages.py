@@ -19,9 +19,9 @@ from ldprl.errors import InputError, decimal_text
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.mixing import Shuffled
 from ldprl.protocol.plan import draw
 from ldprl.protocol.sealing import new_private_key, opener
-from ldprl.protocol.shuffle import Shuffled
 from ldprl.service.database.protocol import StoredPlan
 from ldprl.service.plans import plan_text, published_plan
 from tests.browser.conftest import CLIENT

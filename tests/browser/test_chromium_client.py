@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Error, Page, expect
 
 from ldprl.assignment import Assignment
-from ldprl.questions.question import Question
+from ldprl.mechanisms.questions.question import Question
 from tests.browser.make_vectors import VECTORS
 from tests.browser.stub import StubService
 from tests.browser.tables import laws_of

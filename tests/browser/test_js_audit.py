@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from ldprl import Laplace, RandomizedResponse, Shape, Trajectory
-from ldprl.accounting.audit import Audit, audit
 from ldprl.assignment import Assignment
+from ldprl.audit import Audit, audit
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.sampling import RandomSource

@@ -11,8 +11,8 @@ from ldprl.certificates import Bits, Interval, Scale, certificate, incumbent_cer
 from ldprl.certificates.certificate import failure_of
 from ldprl.certificates.sequence import difference_interval, log_evidence, mean_interval
 from ldprl.errors import InputError
+from ldprl.mechanisms.questions.worth import Worth
 from ldprl.mechanisms.return_bits import ReturnBits
-from ldprl.questions.worth import Worth
 from ldprl.shape import Shape
 
 HORIZON = 5

@@ -14,8 +14,8 @@ from ldprl.learning.ldp_evi import LDPEVI, Plausible
 from ldprl.learning.ldp_ts import Belief
 from ldprl.learning.planning import expected_shares
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.questions.observable import Observable
-from ldprl.questions.question import Question
+from ldprl.mechanisms.questions.observable import Observable
+from ldprl.mechanisms.questions.question import Question
 from ldprl.shape import FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics
 

@@ -12,7 +12,7 @@ from ldprl.learning.guard import FORGETTING, LEAST_WEIGHT, TOLERATED, WATCHED, s
 from ldprl.learning.ldp_evi import LDPEVI, Plausible
 from ldprl.learning.planners.confidence import boundary, boundary_rates
 from ldprl.learning.planning import expected_shares
-from ldprl.questions.question import Question
+from ldprl.mechanisms.questions.question import Question
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 from tests.learning.exploring import best_weights

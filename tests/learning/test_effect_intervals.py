@@ -20,8 +20,8 @@ from ldprl.catalogue import build
 from ldprl.learning.effect_intervals import effect_intervals
 from ldprl.learning.ldp_returns import LDPReturns
 from ldprl.learning.planners.confidence import boundary
+from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.return_bits import ReturnBits
-from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import FloatArray
 from ldprl.statistics import Effects
 from ldprl.worlds.tabular import TabularMDP

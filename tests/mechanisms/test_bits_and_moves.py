@@ -8,11 +8,11 @@ import pytest
 
 from ldprl.assignment import Assignment
 from ldprl.mechanisms.bits_and_moves import BitsAndMoves
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.returns import UNIT, Return
+from ldprl.mechanisms.questions.transition import Transition
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
-from ldprl.questions.question import Question
-from ldprl.questions.returns import UNIT, Return
-from ldprl.questions.transition import Transition
 from ldprl.shape import Shape
 
 SHAPE = Shape(4, 3, 3)

@@ -12,7 +12,7 @@ from ldprl import (
 )
 from ldprl.mechanisms.bounded_noise import _least_radius, _sound_tables
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.table import tables_delta
+from ldprl.mechanisms.noise_table import tables_delta
 from tests.mechanisms.layouts import LAYOUTS
 from tests.mechanisms.users import built
 

@@ -7,15 +7,15 @@ import pytest
 
 from ldprl import Assignment, Laplace, RandomizedResponse, Shape, SubsetSelection
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.questions.joint import Joint
+from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.sampling import InsecureSource
+from ldprl.partition import Partition
 from ldprl.policies.tables import TableDistribution
-from ldprl.questions.joint import Joint
-from ldprl.questions.partition import Partition
-from ldprl.questions.question import Question
 from ldprl.shape import IntArray
 from ldprl.simulation.reference import live
 from ldprl.statistics import Statistics
-from tests.questions.worlds import SHAPE, world
+from tests.mechanisms.questions.worlds import SHAPE, world
 
 STEPWISE = Shape(3, 2, 3, step_dependent=True)
 ASKING = ("transition_reports", "arrivals", "asked")

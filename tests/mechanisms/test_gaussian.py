@@ -16,8 +16,8 @@ from ldprl import (
 from ldprl.accounting.loss import gaussian_delta
 from ldprl.mechanisms.gaussian import _on_grid
 from ldprl.mechanisms.layout import Layout
+from ldprl.mechanisms.noise_table import NoiseTable, tables_delta
 from ldprl.mechanisms.sensitivity import Block
-from ldprl.mechanisms.table import NoiseTable, tables_delta
 from tests.mechanisms.layouts import LAYOUTS
 from tests.mechanisms.users import built, gaussian_tables
 

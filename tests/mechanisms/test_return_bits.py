@@ -8,12 +8,12 @@ import pytest
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError
 from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.policies.tables import TableDistribution
-from ldprl.questions.question import Question
-from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import Shape
 from ldprl.statistics import THRESHOLDS
 

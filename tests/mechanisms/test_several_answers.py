@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, InputError, Shape, SubsetSelection, Trajectory
-from ldprl.accounting.audit import audit
+from ldprl.audit import audit
 from ldprl.mechanisms.mechanism import Guarantee
+from ldprl.mechanisms.questions.joint import Joint
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.reward import Reward
+from ldprl.mechanisms.questions.transition import Transition
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
-from ldprl.questions.joint import Joint
-from ldprl.questions.question import Question
-from ldprl.questions.reward import Reward
-from ldprl.questions.transition import Transition
 from ldprl.shape import IntArray
 from tests.mechanisms.subsets import chance_of, subsets
 from tests.mechanisms.trajectories import all_trajectories

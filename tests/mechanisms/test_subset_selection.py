@@ -12,11 +12,11 @@ import pytest
 from ldprl import Assignment, InputError, Shape, SubsetSelection, Trajectory
 from ldprl.catalogue import build
 from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.questions.joint import Joint
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.reward import Reward
 from ldprl.mechanisms.sampling import InsecureSource, SystemSource
 from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
-from ldprl.questions.joint import Joint
-from ldprl.questions.question import Question
-from ldprl.questions.reward import Reward
 from ldprl.shape import IntArray
 from ldprl.statistics import Statistics
 from tests.mechanisms.subsets import chance_of, subsets

@@ -21,9 +21,9 @@ from ldprl import (
 from ldprl.mechanisms.bits import BitMechanism
 from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.noise_table import NoiseTable
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.sensitivity import Block
-from ldprl.mechanisms.table import NoiseTable
 from ldprl.shape import IntArray
 
 SHAPES = st.builds(

@@ -12,10 +12,10 @@ from ldprl.accounting.loss import LossPair
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
 from ldprl.mechanisms.mechanism import Guarantee
+from ldprl.mechanisms.questions.observable import Observable
+from ldprl.mechanisms.questions.reward import Reward
+from ldprl.mechanisms.questions.transition import Transition
 from ldprl.mechanisms.sampling import RandomSource
-from ldprl.questions.observable import Observable
-from ldprl.questions.reward import Reward
-from ldprl.questions.transition import Transition
 from ldprl.shape import Array, FloatArray, IntArray, Shape
 from tests.own.place import Place
 

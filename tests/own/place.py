@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ldprl.mechanisms.questions.observable import Decoded, Observable
+from ldprl.mechanisms.questions.steps import add_arrivals, state_law
 from ldprl.mechanisms.sampling import RandomSource
-from ldprl.questions.observable import Decoded, Observable
-from ldprl.questions.partition import Partition
-from ldprl.questions.steps import add_arrivals, state_law
+from ldprl.partition import Partition
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 

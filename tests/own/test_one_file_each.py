@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, InputError, Shape, random_mdp, simulate
-from ldprl.accounting.audit import audit
-from ldprl.accounting.statement import privacy_statement
+from ldprl.audit import audit
 from ldprl.catalogue import LEARNERS, build
 from ldprl.figures import gallery
 from ldprl.figures.privacy_plots import plot_profiles
 from ldprl.figures.reproduce import reproduce
 from ldprl.figures.settings import Settings
+from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_document
-from ldprl.questions.question import Question
+from ldprl.protocol.statement import privacy_statement
 from ldprl.service.intake import Report
 from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings

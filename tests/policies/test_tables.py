@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ldprl import InputError, Shape
+from ldprl.partition import Partition
 from ldprl.policies.tables import MOST_TABLES, WHOLE, TableDistribution
-from ldprl.questions.partition import Partition
 
 SHAPE = Shape(5, 3, 4)
 SEED = "00112233445566778899aabbccddeeff"

@@ -15,13 +15,14 @@ def test_client_and_protocol_need_numpy_alone() -> None:
     before = loaded_by("pass")
     # Every mechanism and every kind of question, too: they are found when one is first named.
     found = "\nfrom ldprl.mechanisms.catalogue import MECHANISMS\nassert len(MECHANISMS) > 5"
-    found += "\nfrom ldprl.questions.observable import observable_kinds\nassert observable_kinds()"
+    found += "\nfrom ldprl.mechanisms.questions.observable import observable_kinds"
+    found += "\nassert observable_kinds()"
     loaded = loaded_by("\n".join(f"import {name}" for name in names) + found) - before
     tops = {name.partition(".")[0] for name in loaded}
     assert tops - sys.stdlib_module_names == {"numpy", "ldprl"}
     packages = {name.split(".")[1] for name in loaded if name.startswith("ldprl.")}
     assert packages == {
         "accounting", "assignment", "bisection", "client", "disk", "errors", "mechanisms", "naming",
-        "pace", "protocol", "questions", "recommended", "rounding", "shape", "statistics",
+        "pace", "partition", "protocol", "recommended", "rounding", "shape", "statistics",
         "structure", "policies",
     }  # fmt: skip

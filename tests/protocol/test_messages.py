@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, InputError
+from ldprl.partition import Partition
 from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import REPORT_ID, Issued, report_document
-from ldprl.questions.partition import Partition
 from ldprl.structure import Structure
 
 from .deployments import EVERY, SHAPE

@@ -16,11 +16,11 @@ from scipy import stats
 
 from ldprl import Assignment, Laplace, run_protocol
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
 from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
-from ldprl.questions.question import Question
 from ldprl.service.learners import learner_of
 from ldprl.service.settings import DEMO
 from ldprl.shape import Array, FloatArray, IntArray

@@ -15,12 +15,12 @@ import pytest
 
 from ldprl import Shape, Trajectory
 from ldprl.client.received import Received
+from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.sampling import InsecureSource, RandomSource
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
-from ldprl.questions.returns import UNIT, Return
 from ldprl.service.causes import RejectionError
 from ldprl.service.history import History
 from ldprl.service.intake import Report

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, Learner, Shape, Statistics, Trajectory
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.reward import Reward
 from ldprl.mechanisms.sampling import InsecureSource
+from ldprl.partition import Partition
 from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, longest_report, report_document
-from ldprl.questions.partition import Partition
-from ldprl.questions.question import Question
-from ldprl.questions.reward import Reward
 from ldprl.service import planner, plans
 from ldprl.service.causes import RejectionError
 from ldprl.service.intake import Report

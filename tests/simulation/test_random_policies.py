@@ -13,11 +13,11 @@ import pytest
 from ldprl.assignment import Assignment
 from ldprl.catalogue import build
 from ldprl.errors import InputError
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.return_bits import ReturnBits
+from ldprl.partition import Partition
 from ldprl.policies.tables import TableDistribution
-from ldprl.questions.partition import Partition
-from ldprl.questions.question import Question
-from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import FloatArray
 from ldprl.simulation.engine import simulate
 from ldprl.simulation.random_policies import live

@@ -14,13 +14,13 @@ from scipy import stats
 from ldprl import TabularMDP
 from ldprl.kernels.hypergeometric import hypergeometric
 from ldprl.kernels.subsets import room_for, subset_tally, tally_of_law
+from ldprl.mechanisms.questions.joint import Joint
+from ldprl.mechanisms.questions.observable import Observable
+from ldprl.mechanisms.questions.reward import Reward
+from ldprl.mechanisms.questions.transition import Transition
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
-from ldprl.questions.joint import Joint
-from ldprl.questions.observable import Observable
-from ldprl.questions.partition import Partition
-from ldprl.questions.reward import Reward
-from ldprl.questions.transition import Transition
+from ldprl.partition import Partition
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.reference import live
 from ldprl.simulation.world import TrueCounts, draw_true_counts

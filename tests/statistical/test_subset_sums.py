@@ -7,8 +7,8 @@ import pytest
 
 from ldprl import LDPOBI, Assignment, Shape, SubsetSelection, TabularMDP, run_protocol
 from ldprl.mechanisms.error_laws import ErrorLaws
+from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.subset_selection import LAYOUTS, LayoutName
-from ldprl.questions.question import Question
 from ldprl.shape import FloatArray
 from ldprl.simulation import interpreted
 from ldprl.simulation.replan import Growth

@@ -2,6 +2,11 @@
 
 from ldprl.bounds.alternatives import Alternative as Alternative
 from ldprl.bounds.alternatives import Instance as Instance
+from ldprl.bounds.amplification import CentralGuarantee as CentralGuarantee
+from ldprl.bounds.amplification import changed_bits as changed_bits
+from ldprl.bounds.amplification import shuffle_epsilon as shuffle_epsilon
+from ldprl.bounds.amplification import shuffle_regret_rate as shuffle_regret_rate
+from ldprl.bounds.amplification import shuffle_user_guarantee as shuffle_user_guarantee
 from ldprl.bounds.crowd import CrowdBounds as CrowdBounds
 from ldprl.bounds.crowd import crowd_bounds as crowd_bounds
 from ldprl.bounds.evi import EVIBound as EVIBound
@@ -17,12 +22,7 @@ from ldprl.bounds.lower import regret_lower_bound_ldp as regret_lower_bound_ldp
 from ldprl.bounds.pair import WorldPair as WorldPair
 from ldprl.bounds.pair import best_pair as best_pair
 from ldprl.bounds.pair import pair_of as pair_of
-from ldprl.bounds.shuffle import CentralGuarantee as CentralGuarantee
-from ldprl.bounds.shuffle import changed_bits as changed_bits
-from ldprl.bounds.shuffle import shuffle_epsilon as shuffle_epsilon
-from ldprl.bounds.shuffle import shuffle_regret_rate as shuffle_regret_rate
-from ldprl.bounds.shuffle import shuffle_user_guarantee as shuffle_user_guarantee
-from ldprl.bounds.table import TableRow as TableRow
-from ldprl.bounds.table import table_one as table_one
+from ldprl.bounds.table_of_rates import TableRow as TableRow
+from ldprl.bounds.table_of_rates import table_one as table_one
 from ldprl.bounds.upper import UpperBound as UpperBound
 from ldprl.bounds.upper import regret_upper_bound as regret_upper_bound

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ldprl.assignment import Assignment
-from ldprl.questions.question import Question
-from ldprl.questions.worth import Worth
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.worth import Worth
 from ldprl.shape import Policy
 
 

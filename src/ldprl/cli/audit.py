@@ -100,7 +100,7 @@ def _audit_crowd(
 ) -> None:
     from dataclasses import asdict
 
-    from ldprl.accounting.audit import audit_crowd
+    from ldprl.audit import audit_crowd
     from ldprl.mechanisms.catalogue import build_mechanism
 
     if name is None or crowd is None:
@@ -133,7 +133,7 @@ def _audit(
 ) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from ldprl.accounting.audit import audit as attack_mechanism
+    from ldprl.audit import audit as attack_mechanism
     from ldprl.cli.progress import counted_bar
     from ldprl.mechanisms.catalogue import build_mechanism
     from ldprl.shape import Shape

@@ -18,8 +18,8 @@ from ldprl.rounding import at_least, at_most
 
 if TYPE_CHECKING:
     from ldprl.accounting.blanket import Blanket
-    from ldprl.accounting.statement import PrivacyStatement
     from ldprl.mechanisms.mechanism import Constants
+    from ldprl.protocol.statement import PrivacyStatement
     from ldprl.shape import Shape
 
 _SHARES = (0.25, 0.5, 0.75, 1.0, 1.25)
@@ -107,8 +107,8 @@ def _of_mechanism(
     crowd: int | None,
     times: list[int],
 ) -> PrivacyStatement:
-    from ldprl.accounting.statement import USUAL_CROWD_DELTA, privacy_statement
     from ldprl.mechanisms.catalogue import build_mechanism, check_level
+    from ldprl.protocol.statement import USUAL_CROWD_DELTA, privacy_statement
 
     check_level(mechanism, epsilon, 0.0 if crowd is not None else delta)
     built = build_mechanism(mechanism, shape, epsilon, delta, constants=constants)
@@ -116,8 +116,8 @@ def _of_mechanism(
 
 
 def _of_deployment(file: Path, times: list[int]) -> PrivacyStatement:
-    from ldprl.accounting.statement import USUAL_CROWD_DELTA, privacy_statement
-    from ldprl.accounting.structure_words import known_in_words
+    from ldprl.protocol.statement import USUAL_CROWD_DELTA, privacy_statement
+    from ldprl.protocol.structure_words import known_in_words
     from ldprl.service.settings import read_deployment
 
     found = read_deployment(file)

@@ -3,7 +3,7 @@
 A noise has three methods. ``refill`` fills a pool with the standard draws that it needs, ``one``
 turns a user's counter into what is decoded from the report on it, and ``many`` draws the decoded
 sum of many users' reports. All decode: results are unbiased, in units of the counter. Noise from a
-table is in :mod:`ldprl.kernels.tables`.
+table is in :mod:`ldprl.kernels.table_noise`.
 """
 
 from __future__ import annotations

@@ -19,10 +19,10 @@ from ldprl.learning.learner import Learner, check_known, check_mechanism
 from ldprl.learning.preferences import EffectBelief, believe
 from ldprl.learning.ranges import Band, bands, shares
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.return_bits import RECENCY, ReturnBits
 from ldprl.policies.tables import TableDistribution
-from ldprl.questions.question import Question
-from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Effects, Statistics
 from ldprl.structure import Structure

@@ -32,11 +32,11 @@ from ldprl.learning.preferences import gain_over_loss
 from ldprl.learning.sparse_model import GoalPolicy, ProbePolicy, SparseModel, sparse_model_of
 from ldprl.mechanisms.bits_and_moves import BitsAndMoves
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.returns import UNIT, Return
+from ldprl.mechanisms.questions.transition import Transition
 from ldprl.mechanisms.return_bits import RECENCY
 from ldprl.policies.tables import TableDistribution
-from ldprl.questions.question import Question
-from ldprl.questions.returns import UNIT, Return
-from ldprl.questions.transition import Transition
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 from ldprl.structure import Structure

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.questions.partition import Partition
+from ldprl.partition import Partition
 from ldprl.shape import BoolArray, FloatArray, IntArray
 from ldprl.structure import Structure
 

@@ -20,11 +20,11 @@ from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError
 from ldprl.mechanisms.codec import ReportCodec, Subsets, SubsetsByTable
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.questions.observable import Observable
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.worth import Worth
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
-from ldprl.questions.observable import Observable
-from ldprl.questions.partition import Partition
-from ldprl.questions.question import Question
-from ldprl.questions.worth import Worth
+from ldprl.partition import Partition
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.statistics import Statistics
 

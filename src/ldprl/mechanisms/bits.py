@@ -136,6 +136,6 @@ class BitMechanism(CountingMechanism):
 
     def noise(self) -> Any:
         """Return the noise for compiled code."""
-        from ldprl.kernels.tables import bit_noise
+        from ldprl.kernels.table_noise import bit_noise
 
         return bit_noise(self.layout, self.bits, self.flip, self.gain)

@@ -15,11 +15,11 @@ import numpy as np
 from ldprl.accounting.blanket import Blanket
 from ldprl.accounting.words import chance
 from ldprl.assignment import Assignment
+from ldprl.mechanisms.questions.observable import Observable
+from ldprl.mechanisms.questions.returns import UNIT, Return
+from ldprl.mechanisms.questions.transition import Transition
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.subset import CellMoments, SubsetOracle, subset_oracle
-from ldprl.questions.observable import Observable
-from ldprl.questions.returns import UNIT, Return
-from ldprl.questions.transition import Transition
 from ldprl.shape import Array, Shape
 from ldprl.statistics import THRESHOLDS, Effects, Statistics
 

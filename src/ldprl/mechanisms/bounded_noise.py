@@ -13,10 +13,10 @@ from ldprl.errors import InputError
 from ldprl.mechanisms.additive import ApproximateNoise
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
 from ldprl.mechanisms.layout import Layout
+from ldprl.mechanisms.noise_table import NoiseTable, table_pairs, tables_delta, tables_of
 from ldprl.mechanisms.rows import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import RandomSource, from_table, generator_of
 from ldprl.mechanisms.sensitivity import Block
-from ldprl.mechanisms.table import NoiseTable, table_pairs, tables_delta, tables_of
 from ldprl.shape import Array, FloatArray
 
 _TOTAL_WEIGHT = 2**62
@@ -149,7 +149,7 @@ class BoundedNoise(ApproximateNoise):
 
     def noise(self) -> Any:
         """Return the noise for compiled code."""
-        from ldprl.kernels.tables import table_noise
+        from ldprl.kernels.table_noise import table_noise
 
         parts = self._parts()
         table = sum(i * chosen.astype(np.int64) for i, (chosen, _) in enumerate(parts))

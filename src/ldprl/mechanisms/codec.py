@@ -21,8 +21,8 @@ import numpy as np
 
 from ldprl.errors import InputError
 from ldprl.mechanisms.layout import Layout
+from ldprl.mechanisms.questions.question import Question
 from ldprl.policies.tables import TableDistribution
-from ldprl.questions.question import Question
 from ldprl.shape import Array, FloatArray, IntArray
 
 Values = Sequence[int] | IntArray

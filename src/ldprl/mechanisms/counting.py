@@ -89,7 +89,7 @@ class CountingMechanism(Mechanism):
         noise = self.noise()
         if noise is None:
             return None
-        from ldprl.kernels.counting import counting_channel
+        from ldprl.kernels.counting_channel import counting_channel
 
         return counting_channel(self.layout, noise, policy_aware=self.policy_aware)
 

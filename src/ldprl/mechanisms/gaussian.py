@@ -14,10 +14,10 @@ from ldprl.accounting.noise_pairs import gaussian_pair
 from ldprl.mechanisms.additive import ApproximateNoise
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
 from ldprl.mechanisms.layout import Layout
+from ldprl.mechanisms.noise_table import NoiseTable, table_pairs, tables_delta, tables_of
 from ldprl.mechanisms.rows import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import RandomSource, discrete_gaussian, generator_of
 from ldprl.mechanisms.sensitivity import Block, l2_sensitivity_squared
-from ldprl.mechanisms.table import NoiseTable, table_pairs, tables_delta, tables_of
 from ldprl.shape import Array, FloatArray, IntArray
 
 _VARIANCE_BITS = 12
@@ -133,7 +133,7 @@ class Gaussian(ApproximateNoise):
     def noise(self) -> Any:
         """Return the noise for compiled code."""
         from ldprl.kernels.noise import GaussianNoise
-        from ldprl.kernels.tables import table_noise
+        from ldprl.kernels.table_noise import table_noise
 
         if self.constants == "paper":
             return GaussianNoise(self.layout.length, self.sigma)

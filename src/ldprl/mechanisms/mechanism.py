@@ -26,11 +26,11 @@ from ldprl.errors import InputError
 from ldprl.mechanisms.codec import ReportCodec
 from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.mechanisms.layout import Layout
+from ldprl.mechanisms.questions.observable import Observable
+from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.rows import RowLaws
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.naming import Named, built_from
-from ldprl.questions.observable import Observable
-from ldprl.questions.question import Question
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import Family, Statistics
 

@@ -22,10 +22,10 @@ from ldprl.errors import InputError, instance_of, positive
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.mechanisms.mechanism import Guarantee
+from ldprl.mechanisms.questions.observable import Observable
+from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset import SubsetOracle, subset_oracle
-from ldprl.questions.observable import Observable
-from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import THRESHOLDS, Effects, Statistics
 

@@ -83,7 +83,7 @@ class ShuffledBatches(Mechanism):
 
     def _hides(self, users: int, coin: float) -> bool:
         """Whether ``users`` who shuffle bits of this p hide each other, as the lemma has it."""
-        from ldprl.bounds.shuffle import shuffle_user_guarantee
+        from ldprl.bounds.amplification import shuffle_user_guarantee
 
         try:
             given = shuffle_user_guarantee(users + 1, self.shape.horizon, coin, self._bit_delta)

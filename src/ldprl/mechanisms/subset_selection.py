@@ -22,13 +22,13 @@ from ldprl.errors import InputError, instance_of, one_of, positive, whole_number
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
 from ldprl.mechanisms.mechanism import Guarantee
+from ldprl.mechanisms.questions.joint import Joint
+from ldprl.mechanisms.questions.observable import Observable
+from ldprl.mechanisms.questions.reward import Reward
+from ldprl.mechanisms.questions.transition import Transition
 from ldprl.mechanisms.rows import RowLaws
 from ldprl.mechanisms.subset import SubsetOracle, subset_oracle
 from ldprl.mechanisms.subset_laws import cell_error, row_law, typical_variance
-from ldprl.questions.joint import Joint
-from ldprl.questions.observable import Observable
-from ldprl.questions.reward import Reward
-from ldprl.questions.transition import Transition
 from ldprl.shape import Shape
 
 LayoutName = Literal["separate", "joint"]
@@ -124,7 +124,7 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
 
     def channel(self) -> Any:
         """Return the answers to every question for compiled code, and who is asked by default."""
-        from ldprl.kernels.asking import asking_channel
+        from ldprl.kernels.asking_channel import asking_channel
 
         states, asked = self.shape.states, self.questions()
         parts = []

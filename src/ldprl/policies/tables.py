@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ldprl.errors import InputError, whole_number
-from ldprl.questions.partition import Partition
+from ldprl.partition import Partition
 from ldprl.shape import Array, FloatArray, IntArray, Policy, Shape
 
 WHOLE = 2**32

@@ -23,7 +23,7 @@ from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.pace import growth_of
 from ldprl.protocol.certificate import Certified
 from ldprl.protocol.labels import Labels
-from ldprl.protocol.shuffle import Shuffled
+from ldprl.protocol.mixing import Shuffled
 from ldprl.protocol.sizes import LARGEST_COUNT, check_sizes
 from ldprl.recommended import recommended_pair
 from ldprl.shape import Shape

@@ -15,10 +15,10 @@ from ldprl.assignment import Assignment, check_admissible
 from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.codec import ReportCodec
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.questions.question import Question
 from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.sizes import LARGEST_COUNT
-from ldprl.questions.question import Question
 from ldprl.shape import Policy
 
 REPORT_ID = re.compile(r"[0-9a-f]{32}")

@@ -14,8 +14,8 @@ from ldprl.certificates.certificate import Certificate, Scale
 from ldprl.certificates.evidence import Evidence, Terms
 from ldprl.errors import InputError
 from ldprl.mechanisms.asking import AskingMechanism
+from ldprl.mechanisms.questions.worth import Worth
 from ldprl.protocol.deployment import Deployment
-from ldprl.questions.worth import Worth
 from ldprl.service.database.protocol import Sum
 from ldprl.service.plans import plan_from
 

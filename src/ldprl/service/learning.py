@@ -13,9 +13,9 @@ from ldprl.assignment import Plan
 from ldprl.learning.ldp_ts import Belief
 from ldprl.learning.preferences import believe
 from ldprl.learning.ranges import mean_return
+from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.return_bits import RECENCY, ReturnBits
 from ldprl.protocol.deployment import Deployment
-from ldprl.questions.returns import UNIT, Return
 from ldprl.service.influence import Answered
 from ldprl.service.progress import DRAWS, draw_model
 from ldprl.shape import FloatArray, Shape

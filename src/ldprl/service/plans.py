@@ -13,10 +13,10 @@ import numpy as np
 
 from ldprl.assignment import Assignment, Plan, check_plan
 from ldprl.mechanisms.codec import ReportCodec
+from ldprl.mechanisms.questions.question import Question
 from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, longest_report
-from ldprl.questions.question import Question
 from ldprl.service.database.protocol import StoredPlan
 from ldprl.shape import Shape
 

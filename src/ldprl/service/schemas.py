@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ldprl.mechanisms.questions.observable import observable_kinds
 from ldprl.protocol.deployment import FORMAT
-from ldprl.questions.observable import observable_kinds
 from ldprl.service.causes import REFUSALS
 
 Schema = dict[str, Any]

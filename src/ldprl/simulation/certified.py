@@ -18,7 +18,7 @@ from ldprl.errors import InputError, positive, whole_number
 from ldprl.learning.learner import Learner, next_plan
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.questions.worth import Worth
+from ldprl.mechanisms.questions.worth import Worth
 from ldprl.simulation.interpreted import serve
 from ldprl.simulation.regret import RegretRecorder, checkpoints
 from ldprl.simulation.replan import Replan, replan_from

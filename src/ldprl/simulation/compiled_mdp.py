@@ -15,7 +15,7 @@ from ldprl.kernels.arrays import Sizes, sizes_of
 from ldprl.kernels.compiling import inlined, kernel
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.generator import uniform
-from ldprl.kernels.tables import cumulative, hazards
+from ldprl.kernels.table_noise import cumulative, hazards
 from ldprl.kernels.values import GIVEN, UNCAPPED, PointModel, spliced_backward
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.worlds.evaluation import optimum

@@ -15,7 +15,7 @@ from numpy.random import SeedSequence
 
 from ldprl.kernels.arrays import PlanBuffer, Sums
 from ldprl.kernels.compiling import entry, kernel, large_method, method
-from ldprl.kernels.counting import CountingChannel, mark_played
+from ldprl.kernels.counting_channel import CountingChannel, mark_played
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.generator import LANES, fill_words, reseed, uniform
 from ldprl.kernels.noise import one, refill

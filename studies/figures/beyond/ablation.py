@@ -26,8 +26,8 @@ from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.questions.observable import Observable
 from ldprl.mechanisms.subset_selection import SubsetSelection
-from ldprl.questions.observable import Observable
 from ldprl.shape import Shape
 from ldprl.statistics import Statistics
 from studies.figures.beyond.results import (

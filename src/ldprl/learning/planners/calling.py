@@ -11,7 +11,7 @@ from ldprl.assignment import Assignment, Plan
 from ldprl.errors import instance_of
 from ldprl.kernels.arrays import PlanBuffer, Sums, sums_of
 from ldprl.kernels.compiling import entry, entry_for, large_method, method
-from ldprl.questions.question import Question
+from ldprl.mechanisms.questions.question import Question
 from ldprl.shape import Array
 from ldprl.statistics import Statistics
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ldprl.accounting.audit import crowd, reports
-from ldprl.accounting.audit.crowd import Scene, audit_crowd, batch_score
-from ldprl.accounting.audit.neighbours import worst_pairs
+from ldprl.audit import crowd, reports
+from ldprl.audit.batches import Scene, audit_crowd, batch_score
+from ldprl.audit.neighbours import worst_pairs
 from ldprl.errors import InputError
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.return_bits import ReturnBits

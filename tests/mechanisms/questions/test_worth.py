@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.worth import Worth
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.mechanisms.trajectory import Trajectory
-from ldprl.questions.question import Question
-from ldprl.questions.worth import Worth
 from ldprl.simulation.world import draw_true_counts
-from tests.questions.worlds import POLICY, SHAPE, lives, world
+from tests.mechanisms.questions.worlds import POLICY, SHAPE, lives, world
 
 ASKED = Question(Worth(), 0, np.ones(SHAPE.states))
 

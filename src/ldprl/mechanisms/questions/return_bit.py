@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ldprl.mechanisms.questions.observable import Decoded, Observable
 from ldprl.mechanisms.sampling import RandomSource, round_to_grid
-from ldprl.questions.observable import Decoded, Observable
-from ldprl.questions.partition import Partition
+from ldprl.partition import Partition
 from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Literal
 import pytest
 
 from ldprl import InputError, Laplace, Shape
-from ldprl.accounting.audit import ATTACKS, Audit, audit
-from ldprl.accounting.audit.auditor import usual_samples
+from ldprl.audit import ATTACKS, Audit, audit
+from ldprl.audit.auditor import usual_samples
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.subset_selection import SubsetSelection

@@ -9,8 +9,8 @@ from ldprl import BoundedNoise, Gaussian, InputError, Shape
 from ldprl.accounting.loss import delta_at, shifted_pair
 from ldprl.mechanisms.bounded_noise import _least_radius, _sound_tables
 from ldprl.mechanisms.layout import Layout
+from ldprl.mechanisms.noise_table import NoiseTable, tables_delta
 from ldprl.mechanisms.sensitivity import Block
-from ldprl.mechanisms.table import NoiseTable, tables_delta
 from ldprl.shape import IntArray
 from tests.mechanisms.layouts import LAYOUTS
 from tests.mechanisms.trajectories import differences

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldprl.mechanisms.sampling import RandomSource, round_to_grid
-from ldprl.questions.observable import Decoded, Observable
-from ldprl.questions.partition import Partition
-from ldprl.questions.steps import (
+from ldprl.mechanisms.questions.observable import Decoded, Observable
+from ldprl.mechanisms.questions.steps import (
     add_arrivals,
     add_moves,
     add_rewards,
@@ -19,6 +17,8 @@ from ldprl.questions.steps import (
     move_law,
     moves_held,
 )
+from ldprl.mechanisms.sampling import RandomSource, round_to_grid
+from ldprl.partition import Partition
 from ldprl.shape import FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from ldprl.errors import InputError
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
-from ldprl.questions.question import Question
-from ldprl.questions.returns import UNIT, Return
 from ldprl.shape import Shape
 from ldprl.worlds import random_mdp
 from ldprl.worlds.tabular import TabularMDP

@@ -9,14 +9,14 @@ import pytest
 from scipy import stats
 
 from ldprl import Shape
-from ldprl.accounting.audit import audit
-from ldprl.accounting.audit.bound import LeastDelta, LeastEpsilon, rate_at_least, rate_at_most
-from ldprl.accounting.audit.neighbours import worst_pairs
-from ldprl.accounting.audit.region import Region, ScoreAttack, best_possible
-from ldprl.accounting.audit.reports import Reports, draw_reports
-from ldprl.accounting.audit.scores import classifier, likelihood_ratio
 from ldprl.accounting.loss import LossPair
 from ldprl.accounting.profile import PrivacyProfile
+from ldprl.audit import audit
+from ldprl.audit.bound import LeastDelta, LeastEpsilon, rate_at_least, rate_at_most
+from ldprl.audit.neighbours import worst_pairs
+from ldprl.audit.region import Region, ScoreAttack, best_possible
+from ldprl.audit.reports import Reports, draw_reports
+from ldprl.audit.scores import classifier, likelihood_ratio
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.sampling import InsecureSource

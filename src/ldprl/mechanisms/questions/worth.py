@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ldprl.mechanisms.questions.return_bit import ReturnBit, total_reward
 from ldprl.mechanisms.sampling import RandomSource
-from ldprl.questions.partition import Partition
-from ldprl.questions.return_bit import ReturnBit, total_reward
+from ldprl.partition import Partition
 from ldprl.shape import FloatArray, IntArray, Policy, Shape
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ on the other, so that what it states holds with confidence 1 − 10⁻⁶ whatev
 
 from __future__ import annotations
 
-from ldprl.accounting.audit.auditor import ATTACKS, Audit, audit
-from ldprl.accounting.audit.crowd import CrowdAudit, audit_crowd
+from ldprl.audit.auditor import ATTACKS, Audit, audit
+from ldprl.audit.batches import CrowdAudit, audit_crowd
 
 __all__ = ["ATTACKS", "Audit", "CrowdAudit", "audit", "audit_crowd"]

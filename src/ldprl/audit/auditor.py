@@ -9,13 +9,13 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from ldprl.accounting.audit.bound import Goal, LeastDelta, LeastEpsilon
-from ldprl.accounting.audit.counters import CounterAttack
-from ldprl.accounting.audit.neighbours import Neighbours, worst_pairs
-from ldprl.accounting.audit.region import ScoreAttack, best_possible
-from ldprl.accounting.audit.reports import Reports, chunks, draw_reports
-from ldprl.accounting.audit.scores import classifier, floating_point, likelihood_ratio
 from ldprl.accounting.profile import PrivacyProfile
+from ldprl.audit.bound import Goal, LeastDelta, LeastEpsilon
+from ldprl.audit.counters import CounterAttack
+from ldprl.audit.neighbours import Neighbours, worst_pairs
+from ldprl.audit.region import ScoreAttack, best_possible
+from ldprl.audit.reports import Reports, chunks, draw_reports
+from ldprl.audit.scores import classifier, floating_point, likelihood_ratio
 from ldprl.errors import InputError, one_of, whole_number
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.mechanisms.sampling import InsecureSource, RandomSource

@@ -12,7 +12,7 @@ from ldprl.kernels.draws import binomial, discrete_gaussian
 from ldprl.kernels.generator import fill_uniform
 from ldprl.kernels.noise import ONE
 from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.table import NoiseTable
+from ldprl.mechanisms.noise_table import NoiseTable
 from ldprl.shape import Array, FloatArray, IntArray
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-import ldprl.questions
+import ldprl.mechanisms.questions
 from ldprl.errors import InputError, one_of
-from ldprl.questions.partition import Partition
+from ldprl.partition import Partition
 from ldprl.shape import FloatArray, IntArray, Policy, Shape
 from ldprl.statistics import Statistics
 
@@ -169,5 +169,5 @@ def observable_from(field: str, document: Mapping[str, Any], shape: Shape) -> Ob
 
 @cache
 def _load() -> None:
-    for module in pkgutil.iter_modules(ldprl.questions.__path__):
-        importlib.import_module(f"{ldprl.questions.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(ldprl.mechanisms.questions.__path__):
+        importlib.import_module(f"{ldprl.mechanisms.questions.__name__}.{module.name}")

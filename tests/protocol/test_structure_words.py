@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldprl.accounting.structure_words import known_in_words
+from ldprl.protocol.structure_words import known_in_words
 from ldprl.shape import Shape
 from ldprl.structure import Structure
 

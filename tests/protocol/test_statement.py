@@ -15,12 +15,12 @@ from ldprl import Gaussian, InputError, Laplace, NoPrivacy, PrivacyWarning, Shap
 from ldprl.accounting.loss import compose, gaussian_delta
 from ldprl.accounting.profile import PrivacyProfile, chance_beyond
 from ldprl.accounting.shuffling import central_delta
-from ldprl.accounting.statement import privacy_statement
 from ldprl.accounting.words import at_most_sure, chance, odds, paragraph
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.mechanisms.sensitivity import l2_sensitivity_squared
+from ldprl.protocol.statement import privacy_statement
 from ldprl.rounding import at_most
 
 SHAPE = Shape(2, 2, 2)

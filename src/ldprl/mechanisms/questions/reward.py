@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ldprl.mechanisms.questions.observable import Decoded, Observable
+from ldprl.mechanisms.questions.steps import add_arrivals, add_rewards, bit_law, bits_held
 from ldprl.mechanisms.sampling import RandomSource, round_to_grid
-from ldprl.questions.observable import Decoded, Observable
-from ldprl.questions.partition import Partition
-from ldprl.questions.steps import add_arrivals, add_rewards, bit_law, bits_held
+from ldprl.partition import Partition
 from ldprl.shape import FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ldprl.accounting.audit.neighbours import Neighbours
-from ldprl.accounting.audit.reports import Reports
+from ldprl.audit.neighbours import Neighbours
+from ldprl.audit.reports import Reports
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import Array, FloatArray
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.accounting.audit.bound import FAILURE, Goal, rate_at_least, rate_at_most
-from ldprl.accounting.audit.reports import Reports
 from ldprl.accounting.loss import LossPair, compose
+from ldprl.audit.bound import FAILURE, Goal, rate_at_least, rate_at_most
+from ldprl.audit.reports import Reports
 from ldprl.shape import Array, FloatArray, IntArray
 
 _QUANTILES = np.array([0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ldprl import Laplace, Shape
-from ldprl.accounting.audit import Audit, audit
+from ldprl.audit import Audit, audit
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.mechanism import Guarantee, PrivacyWarning
-from tests.accounting.audit.mutants import DELTA, EPSILON, MUTANTS, SHAPE, NaiveLaplace
+from tests.audit.mutants import DELTA, EPSILON, MUTANTS, SHAPE, NaiveLaplace
 
 SAMPLES = {
     # Asked report by report; a few hundred are enough to convict them.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldprl.questions.observable import Decoded
+from ldprl.mechanisms.questions.observable import Decoded
 from ldprl.shape import FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics
 

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldprl.questions.observable import Decoded, Observable
-from ldprl.questions.partition import Partition
-from ldprl.questions.steps import add_arrivals, add_moves, move_law, moves_held, state_law
+from ldprl.mechanisms.questions.observable import Decoded, Observable
+from ldprl.mechanisms.questions.steps import (
+    add_arrivals,
+    add_moves,
+    move_law,
+    moves_held,
+    state_law,
+)
+from ldprl.partition import Partition
 from ldprl.shape import FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics
 

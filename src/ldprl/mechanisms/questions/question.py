@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldprl.errors import InputError
-from ldprl.questions.observable import Decoded, Observable, observable_from
-from ldprl.questions.partition import Partition
+from ldprl.mechanisms.questions.observable import Decoded, Observable, observable_from
+from ldprl.partition import Partition
 from ldprl.shape import Array, FloatArray, IntArray, Policy, Shape
 
 if TYPE_CHECKING:

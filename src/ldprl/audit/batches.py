@@ -17,11 +17,11 @@ from typing import Literal
 
 import numpy as np
 
-from ldprl.accounting.audit.bound import LeastDelta
-from ldprl.accounting.audit.neighbours import Neighbours, worst_pairs
-from ldprl.accounting.audit.region import Region, ScoreAttack
-from ldprl.accounting.audit.reports import draw_reports
 from ldprl.accounting.shuffling import central_delta
+from ldprl.audit.bound import LeastDelta
+from ldprl.audit.neighbours import Neighbours, worst_pairs
+from ldprl.audit.region import Region, ScoreAttack
+from ldprl.audit.reports import draw_reports
 from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import InsecureSource, RandomSource

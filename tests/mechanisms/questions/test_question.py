@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, InputError, SubsetSelection, Trajectory
+from ldprl.mechanisms.questions.joint import Joint
+from ldprl.mechanisms.questions.observable import Observable, observable_kinds
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.reward import Reward
+from ldprl.mechanisms.questions.transition import Transition
 from ldprl.mechanisms.sampling import InsecureSource
-from ldprl.questions.joint import Joint
-from ldprl.questions.observable import Observable, observable_kinds
-from ldprl.questions.partition import Partition
-from ldprl.questions.question import Question
-from ldprl.questions.reward import Reward
-from ldprl.questions.transition import Transition
+from ldprl.partition import Partition
 from ldprl.shape import FloatArray
 from ldprl.simulation.world import draw_true_counts
-from tests.questions.worlds import POLICY, SHAPE, lives, world
+from tests.mechanisms.questions.worlds import POLICY, SHAPE, lives, world
 
 GROUPS = Partition(np.array([1, 0, 1]))
 """The cell of state 0 is not cell 0, so that numbers of cells and of states cannot be mixed up."""

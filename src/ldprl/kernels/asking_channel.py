@@ -12,7 +12,7 @@ from ldprl.kernels.compiling import kernel, method
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.hypergeometric import hypergeometric
 from ldprl.kernels.subsets import room_for, tally_of_items, tally_of_law
-from ldprl.kernels.tables import hazards
+from ldprl.kernels.table_noise import hazards
 from ldprl.kernels.values import PointModel
 from ldprl.mechanisms.subset import SubsetOracle
 from ldprl.shape import Array, FloatArray, IntArray, Shape

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldprl.errors import InputError
-from ldprl.questions.partition import Partition
-from ldprl.questions.return_bit import ReturnBit, total_reward
+from ldprl.mechanisms.questions.return_bit import ReturnBit, total_reward
+from ldprl.partition import Partition
 from ldprl.shape import FloatArray, IntArray, Policy, Shape
 from ldprl.statistics import OWN_STEPS
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.accounting.audit.bound import Goal, rate_at_least, rate_at_most
-from ldprl.accounting.audit.reports import Reports
 from ldprl.accounting.profile import PrivacyProfile
+from ldprl.audit.bound import Goal, rate_at_least, rate_at_most
+from ldprl.audit.reports import Reports
 from ldprl.shape import Array, FloatArray
 
 _THRESHOLDS = 1000
