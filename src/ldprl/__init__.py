@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ldprl.mechanisms.none import NoPrivacy as NoPrivacy
     from ldprl.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
     from ldprl.mechanisms.shuffle import Shuffle as Shuffle
-    from ldprl.mechanisms.shuffled_batches import ShuffledBatches as ShuffledBatches
     from ldprl.mechanisms.subset_selection import SubsetSelection as SubsetSelection
     from ldprl.mechanisms.trajectory import Trajectory as Trajectory
     from ldprl.protocol.statement import privacy_statement as privacy_statement
@@ -72,7 +71,6 @@ _HOMES = {
     "run_protocol": "ldprl.simulation.reference",
     "Shape": "ldprl.shape",
     "Shuffle": "ldprl.mechanisms.shuffle",
-    "ShuffledBatches": "ldprl.mechanisms.shuffled_batches",
     "simulate": "ldprl.simulation.engine",
     "Simulation": "ldprl.simulation.engine",
     "Statistics": "ldprl.statistics",

@@ -13,7 +13,7 @@ from ldprl.kernels.arrays import Sums
 from ldprl.kernels.compiling import kernel, spliced
 from ldprl.kernels.draws import exponential
 from ldprl.kernels.generator import reseed, uniform
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.mechanisms.sensitivity import l1_sensitivity
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import MOST_USERS, Statistics

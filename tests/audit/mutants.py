@@ -11,10 +11,10 @@ import numpy as np
 
 from ldprl import BoundedNoise, Gaussian, Laplace, RandomizedResponse, Shape, Shuffle, Trajectory
 from ldprl.assignment import Assignment
+from ldprl.layout import Layout
 from ldprl.mechanisms.bits import BitMechanism
 from ldprl.mechanisms.bounded_noise import _least_radius, _sound_tables
 from ldprl.mechanisms.counting import CountingMechanism
-from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import (
     InsecureSource,

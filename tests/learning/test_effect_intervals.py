@@ -23,6 +23,7 @@ from ldprl.learning.planners.confidence import boundary
 from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.shape import FloatArray
+from ldprl.simulation.random_policies import sample_by_table
 from ldprl.statistics import Effects
 from ldprl.worlds.tabular import TabularMDP
 
@@ -109,8 +110,7 @@ def worst(width: int, seed: int, users: int) -> tuple[float, float]:
         for assignment, count in zip(
             plan, rng.multinomial(size, [x.share for x in plan]), strict=True
         ):
-            drawn = mechanism.sample_law(mdp, assignment, int(count), rng)
-            assert drawn is not None
+            drawn = sample_by_table(mdp, mechanism, assignment, int(count), rng)
             sums = sums + mechanism.decode(drawn[0], int(count), assignment)
             drift += drifts(mdp, mechanism, assignment, int(count))
         assert sums.effects is not None
@@ -167,8 +167,7 @@ def test_the_bound_is_not_empty() -> None:
     mechanism = ReturnBits(mdp.shape, 2.0)
     learner = LDPReturns(mechanism)
     (assignment, *_) = learner.plan(mechanism.no_statistics(), np.random.default_rng(0))
-    drawn = mechanism.sample_law(mdp, assignment, 2_000, np.random.default_rng(1))
-    assert drawn is not None
+    drawn = sample_by_table(mdp, mechanism, assignment, 2_000, np.random.default_rng(1))
     effects = mechanism.decode(drawn[0], 2_000, assignment).effects
     assert effects is not None
     low, high = effect_intervals(effects, mechanism, assignment.questions[0].weights[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ldprl import Shape
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 
 LAYOUTS = [
     Layout(Shape(2, 2, 2)),

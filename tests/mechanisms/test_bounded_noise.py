@@ -10,8 +10,8 @@ from ldprl import (
     BoundedNoise,
     Shape,
 )
+from ldprl.layout import Layout
 from ldprl.mechanisms.bounded_noise import _least_radius, _sound_tables
-from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.noise_table import tables_delta
 from tests.mechanisms.layouts import LAYOUTS
 from tests.mechanisms.users import built

@@ -14,8 +14,8 @@ from ldprl import (
     Shape,
 )
 from ldprl.accounting.loss import gaussian_delta
+from ldprl.layout import Layout
 from ldprl.mechanisms.gaussian import _on_grid
-from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.noise_table import NoiseTable, tables_delta
 from ldprl.mechanisms.sensitivity import Block
 from tests.mechanisms.layouts import LAYOUTS

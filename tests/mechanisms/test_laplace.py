@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldprl import Assignment, Laplace, Shape
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.shape import IntArray
 from tests.mechanisms.users import EPSILONS, EXAMPLES, SHAPES, counters, worst_pair
 

@@ -7,8 +7,8 @@ import pytest
 
 from ldprl import BoundedNoise, Gaussian, InputError, Shape
 from ldprl.accounting.loss import delta_at, shifted_pair
+from ldprl.layout import Layout
 from ldprl.mechanisms.bounded_noise import _least_radius, _sound_tables
-from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.noise_table import NoiseTable, tables_delta
 from ldprl.mechanisms.sensitivity import Block
 from ldprl.shape import IntArray

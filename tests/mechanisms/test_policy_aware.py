@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, Shape, Trajectory
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.mechanisms.sampling import InsecureSource
 from tests.mechanisms.mechanisms import PRIVATE
 from tests.statistical.checks import TYPE_I, mean_is

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ldprl import Shape
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.mechanisms.sensitivity import l1_sensitivity, l2_sensitivity_squared, worst_shifts
 from ldprl.shape import IntArray
 from tests.mechanisms.trajectories import differences

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ldprl import InputError, Shape, Trajectory
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.mechanisms.sampling import InsecureSource
 
 SOURCE = InsecureSource(0)

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from ldprl import Shape, Trajectory
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.shape import IntArray
 

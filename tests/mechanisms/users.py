@@ -18,8 +18,8 @@ from ldprl import (
     Shape,
     Trajectory,
 )
+from ldprl.layout import Layout
 from ldprl.mechanisms.bits import BitMechanism
-from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.noise_table import NoiseTable
 from ldprl.mechanisms.sampling import InsecureSource

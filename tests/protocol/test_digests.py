@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ldprl.questions.question import Question
+from ldprl.questions.returns import UNIT, Return
 
 from ldprl.assignment import Assignment
 from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
-from ldprl.questions.question import Question
-from ldprl.questions.returns import UNIT, Return
 from ldprl.service.plans import plan_text
 from ldprl.service.settings import DEMO
 

@@ -22,7 +22,7 @@ def test_client_and_protocol_need_numpy_alone() -> None:
     assert tops - sys.stdlib_module_names == {"numpy", "ldprl"}
     packages = {name.split(".")[1] for name in loaded if name.startswith("ldprl.")}
     assert packages == {
-        "accounting", "assignment", "bisection", "client", "disk", "errors", "mechanisms", "naming",
-        "pace", "partition", "protocol", "recommended", "rounding", "shape", "statistics",
-        "structure", "policies",
+        "accounting", "assignment", "bisection", "client", "disk", "errors", "layout", "mechanisms",
+        "naming", "pace", "partition", "policies", "protocol", "recommended", "rounding", "shape",
+        "statistics", "structure",
     }  # fmt: skip

@@ -15,6 +15,7 @@ import pytest
 from scipy import stats
 
 from ldprl import Assignment, Laplace, run_protocol
+from ldprl.mechanisms.capabilities import TellsReturn
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.sampling import RandomSource
@@ -26,6 +27,7 @@ from ldprl.service.settings import DEMO
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulated_clients import SimulatedClients
 from ldprl.simulation import interpreted
+from ldprl.simulation.random_policies import sample_by_table
 from ldprl.simulation.regret import RegretRecorder
 from ldprl.simulation.seeds import seeds_of
 from ldprl.simulation.world import draw_true_counts
@@ -132,9 +134,8 @@ def engine_tally(
     if assignment.law is None:
         totals = draw_true_counts(WORLD, assignment.policy, users, 1, rng)
         return mechanism.sample_tally(totals, assignment, rng)
-    drawn = mechanism.sample_law(WORLD, assignment, users, rng)
-    assert drawn is not None
-    return drawn[0]
+    assert isinstance(mechanism, TellsReturn)
+    return sample_by_table(WORLD, mechanism, assignment, users, rng)[0]
 
 
 def subset_pvalue(parts: list[ReportedSum]) -> float:

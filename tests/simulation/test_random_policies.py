@@ -20,7 +20,7 @@ from ldprl.partition import Partition
 from ldprl.policies.tables import TableDistribution
 from ldprl.shape import FloatArray
 from ldprl.simulation.engine import simulate
-from ldprl.simulation.random_policies import live
+from ldprl.simulation.random_policies import live, sample_by_table
 from ldprl.simulation.reference import run_protocol
 from ldprl.worlds import random_mdp
 from ldprl.worlds.evaluation import optimum, policy_values
@@ -91,8 +91,7 @@ def test_scores_are_unbiased_and_scatter_as_the_information_says() -> None:
     users, repeats = 2_000, 400
     scores, information = [], np.zeros((2, 3, 2, 2))
     for _ in range(repeats):
-        drawn = mechanism.sample_law(mdp, assignment, users, rng)
-        assert drawn is not None
+        drawn = sample_by_table(mdp, mechanism, assignment, users, rng)
         effects = mechanism.decode(drawn[0], users, assignment).effects
         assert effects is not None
         # Three parts are kept, and this law has two.

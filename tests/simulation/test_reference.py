@@ -1,8 +1,6 @@
-"""Algorithm 1 and the shuffled protocol, one user at a time."""
+"""Algorithm 1, one user at a time."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +10,10 @@ from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.psrl import PSRL
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.shuffle import Shuffle
-from ldprl.shape import FloatArray, Shape
-from ldprl.simulation.reference import Turn, live, run_protocol, run_shuffled_protocol
-from ldprl.worlds import TabularMDP, regret
+from ldprl.shape import Shape
+from ldprl.simulation.reference import live, run_protocol
+from ldprl.worlds import TabularMDP
 from tests.simulation.stubs import Watched
-from tests.statistical.checks import TYPE_I, same_law, together
 
 SHAPE = Shape(2, 2, 2)
 USERS = 4
@@ -71,56 +68,12 @@ def test_protocol_is_reproducible() -> None:
     assert reports(3) != reports(4)
 
 
-def final_rows(*, shuffled: bool, epsilon: float, runs: int, seed: int) -> FloatArray:
-    mdp, rows = problem(), []
-    mechanism = Shuffle(SHAPE, epsilon, policy_aware=False)
-    for run in range(runs):
-        play: Any = run_shuffled_protocol if shuffled else run_protocol
-        episodes: list[Turn] = list(play(mdp, LDPOBI(mechanism), mechanism, USERS, seed=seed + run))
-        assert len(episodes) == USERS  # each user reports once
-        last = episodes[-1].statistics
-        assert last.users == USERS
-        lost = sum(regret(mdp, episode.assignment.policy) for episode in episodes)
-        parts = (last.rewards, last.visits, last.transitions, np.array(lost))
-        rows.append(np.concatenate([part.ravel() for part in parts]).round(9))
-    return np.array(rows)
-
-
-def test_shuffling_keeps_the_law_of_the_sums() -> None:
-    """Two-sample χ² on every sum and on the regret, type-I error ≤ 1e-6 in all."""
-    runs = 250
-    plain = final_rows(shuffled=False, epsilon=10.0, runs=runs, seed=0).T
-    shuffled = final_rows(shuffled=True, epsilon=10.0, runs=runs, seed=10_000).T
-    mutant = final_rows(shuffled=True, epsilon=30.0, runs=runs, seed=20_000).T
-    assert together([same_law(a, b) for a, b in zip(plain, shuffled, strict=True)]) >= TYPE_I
-    assert together([same_law(a, b) for a, b in zip(plain, mutant, strict=True)]) < TYPE_I
-
-
-def test_each_user_sends_one_report_to_the_shuffler() -> None:
-    """The sums are those of all reports, each counted once."""
-    mechanism = Shuffle(SHAPE, 5.0, policy_aware=False)
-    episodes = list(run_shuffled_protocol(problem(), LDPOBI(mechanism), mechanism, USERS))
-    tally = np.sum([episode.report for episode in episodes], axis=0)
-    expected = mechanism.decode(tally, USERS, episodes[0].assignment)
-    last = episodes[-1].statistics
-    assert last.users == USERS
-    np.testing.assert_array_equal(last.visits, expected.visits)
-    np.testing.assert_array_equal(last.transitions, expected.transitions)
-
-
-def test_a_shuffled_report_has_lost_its_policy() -> None:
-    mechanism = Shuffle(SHAPE, 1.0)
-    with pytest.raises(InputError, match="policy_aware"):
-        next(run_shuffled_protocol(problem(), LDPOBI(mechanism), mechanism, 3))
-
-
-@pytest.mark.parametrize("play", [run_protocol, run_shuffled_protocol])
-def test_bad_input_is_refused(play: Any) -> None:
+def test_bad_input_is_refused() -> None:
     fits, other = NoPrivacy(SHAPE), NoPrivacy(Shape(3, 2, 2))
     with pytest.raises(InputError, match="episodes"):
-        next(play(problem(), PSRL(), fits, 0))
+        next(run_protocol(problem(), PSRL(), fits, 0))
     with pytest.raises(InputError, match=r"mechanism\.shape"):
-        next(play(problem(), PSRL(), other, 1))
+        next(run_protocol(problem(), PSRL(), other, 1))
 
 
 def test_a_schedule_that_serves_nobody_is_refused() -> None:

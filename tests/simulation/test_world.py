@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
+from ldprl.mechanisms.true_counts import TrueCounts
 from ldprl.shape import Array, FloatArray, Policy
 from ldprl.simulation.reference import live
-from ldprl.simulation.world import TrueCounts, draw_true_counts
+from ldprl.simulation.world import draw_true_counts
 from ldprl.worlds import TabularMDP, random_mdp
 from tests.statistical.checks import TYPE_I, same_law, together
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ldprl import Assignment, Shape, Trajectory
+from ldprl.layout import Layout
 from ldprl.mechanisms.counting import CountingMechanism
-from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.shape import Array, FloatArray
 from tests.mechanisms.mechanisms import PRIVATE, WITH_RESOLUTION

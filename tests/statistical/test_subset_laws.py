@@ -20,10 +20,11 @@ from ldprl.mechanisms.questions.reward import Reward
 from ldprl.mechanisms.questions.transition import Transition
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
+from ldprl.mechanisms.true_counts import TrueCounts
 from ldprl.partition import Partition
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.reference import live
-from ldprl.simulation.world import TrueCounts, draw_true_counts
+from ldprl.simulation.world import draw_true_counts
 from tests.mechanisms.subsets import chance_of, subsets
 from tests.statistical.checks import TYPE_I, fit, same_law, together
 

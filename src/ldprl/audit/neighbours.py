@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldprl.assignment import Assignment
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import SystemSource
 from ldprl.mechanisms.trajectory import Trajectory

@@ -1,7 +1,7 @@
 """What goes into the kernels and comes out: sums and plans as plain arrays under a name.
 
 Everything is flat. (model, s, a) is cell (model·S + s)·A + a, and a policy's (h, s) stands at
-h·S + s. Counters stand in the order of :class:`~ldprl.mechanisms.layout.Layout`.
+h·S + s. Counters stand in the order of :class:`~ldprl.layout.Layout`.
 """
 
 from __future__ import annotations

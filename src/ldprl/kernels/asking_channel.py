@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from ldprl.kernels.hypergeometric import hypergeometric
 from ldprl.kernels.subsets import room_for, tally_of_items, tally_of_law
 from ldprl.kernels.table_noise import hazards
 from ldprl.kernels.values import PointModel
-from ldprl.mechanisms.subset import SubsetOracle
 from ldprl.shape import Array, FloatArray, IntArray, Shape
+
+if TYPE_CHECKING:
+    from ldprl.mechanisms.subset import SubsetOracle
 
 reach = method("reach")
 """reach(population, policy, step, here): write P(s_h = s) of a user of the policy."""

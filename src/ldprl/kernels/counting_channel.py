@@ -9,7 +9,7 @@ import numpy as np
 from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, sizes_of
 from ldprl.kernels.compiling import kernel, method
 from ldprl.kernels.noise import many
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.shape import Array, FloatArray, IntArray
 
 live_many = method("live_many")

@@ -16,7 +16,7 @@ import numpy as np
 from ldprl.kernels.compiling import method
 from ldprl.kernels.draws import gamma, laplace_offset, negative_binomial, normal
 from ldprl.kernels.generator import fill_laplace, fill_normal
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.shape import Array, FloatArray
 
 ONE = np.uint64(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,9 +11,11 @@ from ldprl.kernels.compiling import inlined
 from ldprl.kernels.draws import binomial, discrete_gaussian
 from ldprl.kernels.generator import fill_uniform
 from ldprl.kernels.noise import ONE
-from ldprl.mechanisms.layout import Layout
-from ldprl.mechanisms.noise_table import NoiseTable
+from ldprl.layout import Layout
 from ldprl.shape import Array, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from ldprl.mechanisms.noise_table import NoiseTable
 
 
 class TableNoise(NamedTuple):

@@ -30,7 +30,7 @@ from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import TrueCounts
+    from ldprl.mechanisms.true_counts import TrueCounts
 
 
 class Oracle(Protocol):

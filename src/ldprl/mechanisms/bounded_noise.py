@@ -10,9 +10,9 @@ import numpy as np
 
 from ldprl.accounting.loss import LossPair, least_noise
 from ldprl.errors import InputError
+from ldprl.layout import Layout
 from ldprl.mechanisms.additive import ApproximateNoise
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
-from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.noise_table import NoiseTable, table_pairs, tables_delta, tables_of
 from ldprl.mechanisms.rows import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import RandomSource, from_table, generator_of

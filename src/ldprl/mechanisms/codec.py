@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldprl.errors import InputError
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.mechanisms.questions.question import Question
 from ldprl.policies.tables import TableDistribution
 from ldprl.shape import Array, FloatArray, IntArray

@@ -10,8 +10,8 @@ import numpy as np
 
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError, instance_of, one_of
+from ldprl.layout import Layout
 from ldprl.mechanisms.codec import Counters, CountersByTable, ReportCodec
-from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.shape import Array, FloatArray, IntArray, Shape
@@ -19,7 +19,7 @@ from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import TrueCounts
+    from ldprl.mechanisms.true_counts import TrueCounts
 
 
 class CountingMechanism(Mechanism):

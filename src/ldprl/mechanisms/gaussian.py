@@ -11,9 +11,9 @@ import numpy as np
 
 from ldprl.accounting.loss import LEAST_DELTA, LossPair, gaussian_delta, least_noise
 from ldprl.accounting.noise_pairs import gaussian_pair
+from ldprl.layout import Layout
 from ldprl.mechanisms.additive import ApproximateNoise
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
-from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.noise_table import NoiseTable, table_pairs, tables_delta, tables_of
 from ldprl.mechanisms.rows import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import RandomSource, discrete_gaussian, generator_of

@@ -23,9 +23,9 @@ from ldprl.accounting.loss import LossPair
 from ldprl.accounting.profile import PrivacyProfile
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError
+from ldprl.layout import Layout
 from ldprl.mechanisms.codec import ReportCodec
 from ldprl.mechanisms.error_laws import ErrorLaws
-from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.questions.observable import Observable
 from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.rows import RowLaws
@@ -36,8 +36,7 @@ from ldprl.statistics import Family, Statistics
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import TrueCounts
-    from ldprl.worlds.tabular import TabularMDP
+    from ldprl.mechanisms.true_counts import TrueCounts
 
 Constants = Literal["sound", "paper"]
 
@@ -159,15 +158,6 @@ class Mechanism(Named, ABC):
         self, totals: TrueCounts, assignment: Assignment, rng: np.random.Generator
     ) -> Array:
         """Draw the tally of all the users in ``totals``, exactly in distribution."""
-
-    def sample_law(
-        self, mdp: TabularMDP, assignment: Assignment, users: int, rng: np.random.Generator
-    ) -> tuple[Array, float] | None:
-        """Draw the tally of ``users`` who each have their own table, and what they lose.
-
-        None, unless overridden: then users are drawn table by table.
-        """
-        return None
 
     def loss_pairs(self) -> list[LossPair]:
         """Return the laws of a report of the worst pair of trajectories, in independent parts.

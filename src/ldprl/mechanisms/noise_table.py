@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ldprl.accounting.loss import LossPair, delta_at, shifted_pair
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.mechanisms.sensitivity import Block, worst_shifts
 from ldprl.shape import Array, FloatArray, IntArray
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ldprl.layout import Layout
 from ldprl.mechanisms.bits import BitMechanism
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
-from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Constants, Guarantee
 from ldprl.mechanisms.sensitivity import l1_sensitivity
 from ldprl.shape import Shape

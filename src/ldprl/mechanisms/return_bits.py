@@ -20,6 +20,7 @@ from ldprl.accounting.words import chance
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError, instance_of, positive
 from ldprl.mechanisms.asking import AskingMechanism
+from ldprl.mechanisms.capabilities import BitOfReturn
 from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.questions.observable import Observable
@@ -31,7 +32,6 @@ from ldprl.statistics import THRESHOLDS, Effects, Statistics
 
 if TYPE_CHECKING:
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.worlds.tabular import TabularMDP
 
 RECENCY = 10
 """Where returns lie counts by this power of an answer's weight: it changes faster than effects."""
@@ -190,22 +190,15 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         """Return the sums of no reports."""
         return Statistics.of_effects(self.shape, 0, Effects.empty(self.shape))
 
-    def sample_law(
-        self, mdp: TabularMDP, assignment: Assignment, users: int, rng: np.random.Generator
-    ) -> tuple[Array, float] | None:
-        """Draw the tally of users who each have their own table, and what they lose."""
-        from ldprl.simulation.random_policies import live
-
+    def bit_of_return(self, assignment: Assignment) -> BitOfReturn:
+        """Return the law of a report, given the return and the table, for a simulation."""
         ((question, oracle, _),) = self.parts(assignment)
-        assert assignment.law is not None
         # Reported the other way round with probability 1 − p.
         flip = float(1 - oracle.keep)
-        what, bounds, blocks = question.what, (0.0, float(self.shape.horizon)), 1
+        what = question.what
         if isinstance(what, Return):
-            bounds, blocks = (what.low / UNIT, what.high / UNIT), max(what.scored, 1)
-        answers, lost = live(mdp, assignment.law, bounds, flip, users, rng)
-        asked = answers[:blocks]
-        return np.concatenate([asked.ravel(), asked.sum(axis=-1).ravel()]), lost
+            return BitOfReturn(what.low / UNIT, what.high / UNIT, flip, max(what.scored, 1))
+        return BitOfReturn(0.0, float(self.shape.horizon), flip, 1)
 
 
 def _covariance(chances: FloatArray) -> FloatArray:

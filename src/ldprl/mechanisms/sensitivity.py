@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 
 Block = Literal["rewards", "visits", "transitions"]
 

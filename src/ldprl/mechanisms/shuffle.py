@@ -7,9 +7,9 @@ import warnings
 
 from ldprl.accounting.loss import bits_delta
 from ldprl.errors import whole_number
+from ldprl.layout import Layout
 from ldprl.mechanisms.bits import BitMechanism
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
-from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Constants, Guarantee, PrivacyWarning
 from ldprl.mechanisms.sensitivity import differing_bits
 from ldprl.shape import Shape

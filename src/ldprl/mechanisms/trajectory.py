@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldprl.errors import InputError, probability
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.mechanisms.sampling import RandomSource, round_to_grid
 from ldprl.shape import Array, Shape
 

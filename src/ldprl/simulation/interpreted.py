@@ -11,6 +11,7 @@ import numpy as np
 
 from ldprl.assignment import Assignment, Plan, shares_of
 from ldprl.learning.learner import Learner, next_plan
+from ldprl.mechanisms.capabilities import TellsReturn
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.regret import RegretRecorder
@@ -80,15 +81,15 @@ def serve(
     gathered = mechanism.no_statistics()
     lost = 0.0
     for assignment, group in zip(plan, groups.tolist(), strict=True):
-        if group and assignment.law is not None:
-            drawn = mechanism.sample_law(mdp, assignment, group, chance)
-            if drawn is not None:
-                tally, loss = drawn
-                gathered += mechanism.decode(tally, group, assignment)
-                lost += loss
-                if received is not None:
-                    received(assignment, group, tally)
-                continue
+        if group and assignment.law is not None and isinstance(mechanism, TellsReturn):
+            from ldprl.simulation.random_policies import sample_by_table
+
+            tally, loss = sample_by_table(mdp, mechanism, assignment, group, chance)
+            gathered += mechanism.decode(tally, group, assignment)
+            lost += loss
+            if received is not None:
+                received(assignment, group, tally)
+            continue
         # Users of one table are drawn at once, and decoded by their assignment.
         for one, count in assignment.spread(group, rng) if group else ():
             totals = draw_true_counts(mdp, one.policy, count, mechanism.resolution, chance)

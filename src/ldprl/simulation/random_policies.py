@@ -12,7 +12,9 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
+from ldprl.assignment import Assignment
 from ldprl.errors import InputError, whole_number
+from ldprl.mechanisms.capabilities import TellsReturn
 from ldprl.policies.tables import WHOLE, TableDistribution
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.worlds.evaluation import optimum
@@ -31,6 +33,21 @@ class _World(NamedTuple):
     start: FloatArray
     cells: Array
     moves: Array
+
+
+def sample_by_table(
+    mdp: TabularMDP,
+    mechanism: TellsReturn,
+    assignment: Assignment,
+    users: int,
+    rng: np.random.Generator,
+) -> tuple[IntArray, float]:
+    """Draw the tally of ``users`` who each have their own table, and what they lose."""
+    bit, law = mechanism.bit_of_return(assignment), assignment.law
+    assert law is not None
+    answers, lost = live(mdp, law, (bit.low, bit.high), bit.flip, users, rng)
+    asked = answers[: bit.parts]
+    return np.concatenate([asked.ravel(), asked.sum(axis=-1).ravel()]), lost
 
 
 def live(

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldprl.assignment import Assignment, check_plan, shares_of
-from ldprl.errors import InputError, whole_number
+from ldprl.assignment import Assignment, shares_of
+from ldprl.errors import whole_number
 from ldprl.learning.learner import Learner, next_plan
-from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
@@ -92,38 +91,3 @@ def _turns(
             tally = codec.read(codec.write(report), number)
         statistics += mechanism.decode(tally, 1, chosen)
         yield Turn(assignment, report, statistics)
-
-
-def run_shuffled_protocol(
-    mdp: TabularMDP, learner: Learner, mechanism: CountingMechanism, episodes: int, seed: int = 0
-) -> Iterator[Turn]:
-    """Play the shuffling protocol (algorithm 8, appendix I) and yield every episode.
-
-    The shuffler hands the learner all reports so far in a new random order, so nothing ties a
-    report to the policy it was made under, and decoding must not ask for it.
-    """
-    whole_number("episodes", episodes, 1)
-    learner = informed(mdp, learner, mechanism)
-    if mechanism.policy_aware:
-        raise InputError("policy_aware", True, "False: a shuffled report has lost its policy")
-    rng = np.random.default_rng(whole_number("seed", seed, 0))
-    return _shuffled_turns(mdp, learner, mechanism, episodes, rng)
-
-
-def _shuffled_turns(
-    mdp: TabularMDP,
-    learner: Learner,
-    mechanism: CountingMechanism,
-    episodes: int,
-    rng: np.random.Generator,
-) -> Iterator[Turn]:
-    source = InsecureSource(rng)
-    reports: list[Array] = []
-    statistics = mechanism.no_statistics()
-    for _ in range(episodes):
-        (assignment,) = check_plan(learner.plan(statistics, rng), mdp.shape)
-        trajectory = live(mdp, assignment.policy, rng)
-        reports.append(mechanism.privatize(trajectory, assignment, source))
-        shuffled = np.array(reports)[rng.permutation(len(reports))]
-        statistics = mechanism.decode(mechanism.tally(shuffled), len(reports), assignment)
-        yield Turn(assignment, reports[-1], statistics)

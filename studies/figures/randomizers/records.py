@@ -12,10 +12,10 @@ import pyarrow as pa
 from ldprl.assignment import Assignment
 from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.curves import Record
+from ldprl.layout import Layout
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.mechanisms.laplace import Laplace
-from ldprl.mechanisms.layout import Layout
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.randomized_response import RandomizedResponse

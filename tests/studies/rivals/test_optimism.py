@@ -10,7 +10,6 @@ from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
-from ldprl.mechanisms.shuffled_batches import ShuffledBatches
 from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints
@@ -110,13 +109,3 @@ def test_with_tree_counters() -> None:
     assert at_most(failures(learner, chosen), RUNS, DELTA) >= TYPE_I
     learner.counters = CarelessCounters(SHAPE, EPSILON, USERS)
     assert at_most(failures(learner, chosen), RUNS, DELTA) < TYPE_I
-
-
-@pytest.mark.parametrize("kind", [PrivateUCBVI, pytest.param(LDPOBI, marks=pytest.mark.slow)])
-def test_with_shuffled_batches(kind: type[PrivateUCBVI | LDPOBI]) -> None:
-    """Binomial test of P(some plan is not optimistic) ≤ δ, type-I error ≤ 1e-6."""
-    chosen = ShuffledBatches(SHAPE, 1.0, 1e-6)
-    assert chosen.coin(USERS // 4) < chosen.coin(1)
-    assert at_most(failures(kind(chosen, failure_probability=DELTA), chosen), RUNS, DELTA) >= TYPE_I
-    trusting = kind(NoPrivacy(SHAPE), failure_probability=DELTA)
-    assert at_most(failures(trusting, chosen), RUNS, DELTA) < TYPE_I

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from ldprl.errors import InputError
-from ldprl.mechanisms.layout import Layout
+from ldprl.layout import Layout
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, FloatArray, Shape

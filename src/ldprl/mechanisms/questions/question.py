@@ -17,7 +17,7 @@ from ldprl.shape import Array, FloatArray, IntArray, Policy, Shape
 if TYPE_CHECKING:
     from ldprl.mechanisms.sampling import RandomSource
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import TrueCounts
+    from ldprl.mechanisms.true_counts import TrueCounts
     from ldprl.worlds.tabular import TabularMDP
 
 

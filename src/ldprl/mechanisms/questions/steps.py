@@ -11,7 +11,7 @@ from ldprl.shape import FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics
 
 if TYPE_CHECKING:
-    from ldprl.simulation.world import TrueCounts
+    from ldprl.mechanisms.true_counts import TrueCounts
     from ldprl.worlds.tabular import TabularMDP
 
 

@@ -22,7 +22,7 @@ from ldprl.statistics import Statistics
 if TYPE_CHECKING:
     from ldprl.mechanisms.sampling import RandomSource
     from ldprl.mechanisms.trajectory import Trajectory
-    from ldprl.simulation.world import TrueCounts
+    from ldprl.mechanisms.true_counts import TrueCounts
     from ldprl.worlds.tabular import TabularMDP
 
 
