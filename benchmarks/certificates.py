@@ -14,11 +14,11 @@ import numpy as np
 
 from ldprl.catalogue import build
 from ldprl.certificates import Scale, Terms
+from ldprl.certificates.certified_run import CertifiedRun, certified_run
 from ldprl.learning.learner import Learner
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.questions.worth import Worth
 from ldprl.shape import FloatArray, Policy
-from ldprl.simulation.certified import CertifiedRun, certified_run
 from ldprl.simulation.engine import simulate
 from ldprl.worlds.evaluation import optimum, policy_values
 from ldprl.worlds.specification import mdp_from

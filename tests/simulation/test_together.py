@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from ldprl.catalogue import LEARNERS, build
+from ldprl.certificates.certified_run import until_certified
 from ldprl.errors import InputError
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_obi import LDPOBI
@@ -23,7 +24,6 @@ from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.shape import Shape
-from ldprl.simulation.certified import until_certified
 from ldprl.simulation.engine import simulate
 from ldprl.simulation.learnt import learnt
 from ldprl.simulation.reference import run_protocol

@@ -256,8 +256,8 @@ def show_until_certified(
     as_json: bool,
 ) -> None:
     """Simulate each run until its policy is certified, and show how long that took."""
+    from ldprl.certificates.certified_run import until_certified
     from ldprl.cli.progress import progress_bar
-    from ldprl.simulation.certified import until_certified
 
     with progress_bar(schedule, simulation[-1], runs) as progress:
         reached = [

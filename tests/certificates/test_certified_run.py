@@ -7,9 +7,9 @@ import pytest
 
 from ldprl.catalogue import build
 from ldprl.certificates import Scale, Terms
+from ldprl.certificates.certified_run import certified_run, until_certified
 from ldprl.errors import InputError
 from ldprl.mechanisms.questions.worth import Worth
-from ldprl.simulation.certified import certified_run, until_certified
 from ldprl.simulation.replan import Growth
 from ldprl.worlds.evaluation import policy_values
 from ldprl.worlds.families import random_mdp
