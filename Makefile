@@ -12,7 +12,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 # would compile every package that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test suite test-slow lint bench docs docs-images lock clean
+.PHONY: demo install test suite quick test-slow lint bench docs docs-images lock clean
 
 demo: $(DEMO)
 	$(BIN)/ldprl reproduce --out out/demo
@@ -27,6 +27,13 @@ test: $(READY)
 # Four workers on two cores: tests of the service wait for disks and other processes.
 suite: $(READY)
 	$(BIN)/pytest -q -n 4 --dist loadfile -m "not slow"
+
+# A developer's loop: ruff, and the fast tests of what a researcher imports.
+CORE := worlds policies mechanisms accounting learning simulation bounds protocol test_paper.py
+quick: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" $(addprefix tests/,$(CORE))
 
 test-slow: $(READY)
 	$(BIN)/pytest -q -n 2 --dist loadfile -m slow

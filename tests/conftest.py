@@ -8,6 +8,7 @@ from multiprocessing import resource_tracker
 
 import pytest
 
+from tests.compiling import compile_one_at_a_time
 from tests.leaks import held, kept_since
 
 # Where a shell starts the tests in the background, SIGINT is ignored, and so it would be in all the
@@ -15,6 +16,7 @@ from tests.leaks import held, kept_since
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # The first process that multiprocessing spawns brings a second one, which stays to the end.
 resource_tracker.ensure_running()
+compile_one_at_a_time()
 
 
 def _leaving_nothing() -> Iterator[None]:
