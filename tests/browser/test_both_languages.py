@@ -187,9 +187,15 @@ def text_shares(plan: dict[str, Any]) -> None:
 
 
 def negative_share(plan: dict[str, Any], least: float) -> None:
-    """All shares add up to 1."""
+    """No share is above 1, and all add up to 1."""
     last(plan)["share"] = least
-    plan["assignments"][0]["share"] = 1.0 - least
+    plan["assignments"][1]["share"] = -least
+
+
+def share_above_one(plan: dict[str, Any]) -> None:
+    """The shares add up to 1."""
+    last(plan)["share"] = -1e-9
+    plan["assignments"][0]["share"] = 1.0 + 1e-9
 
 
 def named_law(plan: dict[str, Any]) -> None:
@@ -210,7 +216,7 @@ BROKEN: dict[str, Change] = {
     "shares above 1": lambda plan: plan["assignments"][0].update(share=0.9),
     "shares below 1": lambda plan: plan["assignments"][-1].update(share=0.0),
     "negative share": lambda plan: negative_share(plan, -0.5),
-    "a share above 1": lambda plan: negative_share(plan, -1e-9),
+    "a share above 1": share_above_one,
     "no share": lambda plan: plan["assignments"][-1].pop("share"),
     "shares as text": text_shares,
     "its own partition": grouped,

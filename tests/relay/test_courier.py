@@ -325,6 +325,43 @@ def test_a_window_is_time_that_a_relay_runs(tmp_path: Path, stub: Stub) -> None:
     assert again.store.outcomes()["destroyed"] == 2
 
 
+def test_ages_grow_by_the_time_that_passes_however_often_it_is_looked_at(
+    tmp_path: Path, stub: Stub
+) -> None:
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    bench.store.commit(sealed(2, bench.size), {})
+    stub.plan = plan(stub.deployment, version=2)
+    bench.courier.step()
+    for _ in range(10):
+        bench.clock.now += 360 * stub.deployment.report_window_hours - 10
+        bench.courier.step()
+    assert bench.store.waiting(1) == 2
+    bench.clock.now += 101
+    bench.courier.step()
+    assert bench.store.outcomes()["destroyed"] == 2
+
+
+def test_a_hand_over_whose_response_was_lost_is_no_sign_of_a_copy(
+    tmp_path: Path, stub: Stub
+) -> None:
+    """Its number is on file before it is sent: the service never knows a larger one."""
+    bench = Bench(tmp_path, stub)
+    bench.courier.step()
+    bench.store.commit(sealed(3, bench.size), {})
+    stub.lose = True
+    with pytest.raises(UpstreamError):
+        bench.courier.step()
+    stub.lose = False
+    assert bench.store.number() == stub.number == 1
+    bench.store.commit(sealed(2, bench.size), {})
+    bench.close()
+    again = Bench(tmp_path, stub)
+    again.courier.step()
+    assert again.store.outcomes().get("destroyed", 0) == 0
+    assert (again.store.waiting(1), again.store.unsent()) == (2, [])
+
+
 @pytest.mark.parametrize("lost_response", [False, True])
 def test_a_database_put_back_from_a_copy_hands_nobody_over_alone(
     tmp_path: Path, stub: Stub, *, lost_response: bool

@@ -78,6 +78,41 @@ def test_a_batch_has_no_more_reports_than_fit_into_a_request(store: RelayStore) 
     assert (sizes, store.waiting(1)) == ([(4, 4), (4, 4)], 1)
 
 
+def test_what_came_is_known_after_a_restart(tmp_path: Path) -> None:
+    """Also what was handed over, of which only the hashes are left."""
+    path = str(tmp_path / "relay.sqlite")
+    store = RelayStore(path, "0" * 64)
+    store.add_plan(RelayedPlan(1, b"plan", 3, None))
+    store.commit([Held(1, b"one"), Held(1, b"two")], {})
+    batch = store.freeze(1, 2, 9)
+    assert batch is not None
+    store.finish(batch, {})
+    store.commit([Held(1, b"late")], {})
+    store.close()
+    store = RelayStore(path, "0" * 64)
+    assert store.waiting(1) == 1
+    came = [Held(1, b"one"), Held(1, b"late"), Held(1, b"new")]
+    assert store.commit(came, {}) == ["duplicate", "duplicate", "counted"]
+    store.close()
+
+
+def test_what_closes_destroys_what_is_no_crowd_and_is_never_opened_again(store: RelayStore) -> None:
+    store.add_plan(RelayedPlan(2, b"two", 3, None))
+    store.add_plan(RelayedPlan(3, b"three", 3, None))
+    for version in (1, 2, 3):
+        store.commit([Held(version, bytes([version, i])) for i in range(3)], {})
+    batch = store.freeze(1, 2, 2)
+    assert batch is not None
+    assert store.close_up_to(1) == 1
+    # The service has not answered for the crowd yet.
+    assert sorted(store.sealed(batch)) == [b"\1\0", b"\1\1"]
+    assert store.destroy(2) == 3
+    assert (store.closed(), [store.waiting(version) for version in (1, 2, 3)]) == (2, [0, 0, 3])
+    came = [Held(version, b"new") for version in (1, 2)] + [Held(3, b"newer")]
+    assert store.commit(came, {}) == ["expired-version", "expired-version", "counted"]
+    assert not any(store.add_plan(RelayedPlan(version, b"two", 3, None)) for version in (1, 2))
+
+
 def test_a_file_of_the_first_form_keeps_its_reports_and_their_windows_begin_anew(
     tmp_path: Path,
 ) -> None:

@@ -62,6 +62,9 @@ class RelayApp:
     ) -> None:
         self._deployment = deployment
         self._digest = deployment.digest
+        self._document = msgspec.json.encode(
+            {"digest": deployment.digest, "deployment": deployment.document}
+        )
         self._store = store
         self._courier = courier
         self._gate = Gate(limits)
@@ -142,7 +145,7 @@ class RelayApp:
 
     async def _get_deployment(self, _: Request) -> Response:
         """Return the frozen parameters and their digest."""
-        return json_response({"digest": self._digest, "deployment": self._deployment.document})
+        return json_response(self._document)
 
     async def _get_policy(self, _: Request) -> Response:
         """Return the plan in force: the same bytes for everybody, whoever asks."""
@@ -164,11 +167,13 @@ class RelayApp:
             "crowds": self._store.crowds(),
         }
 
-    async def _get_status(self, _: Request) -> Response:
+    # No coroutines: what reads the database may wait for a transaction, and does so in a thread.
+
+    def _get_status(self, _: Request) -> Response:
         """Return what is handed over, for programs."""
         return json_response(self._status())
 
-    async def _get_page(self, _: Request) -> Response:
+    def _get_page(self, _: Request) -> Response:
         """Return what is handed over, for people."""
         assert self._deployment.shuffle is not None
         said = self._status()
@@ -183,7 +188,7 @@ class RelayApp:
         policy = {"content-security-policy": PAGE_POLICY, "cache-control": "no-store"}
         return Response(text, 200, HEADERS | policy, "text/html; charset=utf-8")
 
-    async def _get_metrics(self, request: Request) -> Response:
+    def _get_metrics(self, request: Request) -> Response:
         """Return counters as Prometheus reads them: single reports, so for the operator alone."""
         if self._metrics_token_hash is None:
             return problem(404, "not-found", "this relay was started without a metrics token")

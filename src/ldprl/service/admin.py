@@ -57,7 +57,10 @@ class Admin:
 
     async def export(self, request: Request) -> Response:
         """Return everything in the database except the ids and the secret."""
-        return json_response(await asyncio.to_thread(export, self._service))
+        return json_response(await asyncio.to_thread(self._exported))
+
+    def _exported(self) -> bytes:
+        return msgspec.json.encode(export(self._service))
 
     async def publish(self, request: Request) -> Response:
         """Have the next version made now, by whichever server plans."""

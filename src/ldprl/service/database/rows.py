@@ -101,7 +101,7 @@ def sum_of(stored: Sequence[Any]) -> Sum:
 
 def blob_of(tally: IntArray) -> bytes:
     """Return a tally as databases keep it."""
-    return tally.astype("<i8").tobytes()
+    return tally.astype("<i8", copy=False).tobytes()
 
 
 def tally_of(blob: bytes) -> IntArray:
