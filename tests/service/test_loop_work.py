@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.types import Message
+from starlette.types import ASGIApp, Message
 
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.app import App
@@ -50,7 +50,7 @@ def service(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Service]
 
 
 async def asked(
-    app: App,
+    app: ASGIApp,
     method: str,
     path: str,
     body: bytes = b"",
