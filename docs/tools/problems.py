@@ -18,7 +18,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from ldprl import TabularMDP, simulate
 from ldprl.catalogue import LEARNERS, build, recommended
-from ldprl.simulation.learnt import learnt
+from ldprl.learnt.share import learnt
 from ldprl.worlds import mdp_from, optimum
 
 USERS, RUNS, EPSILON = 10**6, 5, 2.0

@@ -10,7 +10,6 @@ import pytest
 
 from ldprl.advice.forecast import Forecast, Forecaster, Trial, Trials
 from ldprl.advice.pairs import OPEN, PAIRS, compared, pair_of, preferred
-from ldprl.advice.scenarios import given_scenario
 from ldprl.catalogue import LEARNERS, Pair
 from ldprl.errors import InputError
 from ldprl.mechanisms.bounded_noise import BoundedNoise
@@ -20,6 +19,7 @@ from ldprl.shape import Shape
 from ldprl.simulation.regret import standard_error
 from ldprl.worlds import TabularMDP, random_mdp
 from ldprl.worlds.evaluation import policy_values
+from ldprl.worlds.plausible import given_scenario
 
 MDP = random_mdp(2, 2, 2, seed=3)
 WORLD = given_scenario(MDP)

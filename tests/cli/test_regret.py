@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from ldprl.catalogue import LEARNERS, build, parameters_of
+from ldprl.learnt.share import rounded
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.simulation.engine import Simulation, simulate
-from ldprl.simulation.sample_size import rounded
 from ldprl.worlds import random_mdp
 
 from .conftest import Run

@@ -88,7 +88,7 @@ def test_a_large_epsilon_gets_a_true_answer(run: Run, line: str, words: str) -> 
 
 
 def test_users_needed_at_a_large_epsilon() -> None:
-    from ldprl.simulation.sample_size import users_needed
+    from ldprl.learnt.sample_size import users_needed
     from ldprl.worlds import random_mdp
 
     mdp = random_mdp(5, 2, 3, seed=1)

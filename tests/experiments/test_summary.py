@@ -15,8 +15,8 @@ from ldprl.experiments import cells_of, run_experiment
 from ldprl.experiments.schema import parse
 from ldprl.experiments.summary import summarize
 from ldprl.figures.experiment_plot import plot_experiment
+from ldprl.learnt.share import learnt
 from ldprl.simulation.engine import simulate
-from ldprl.simulation.learnt import learnt
 from ldprl.worlds.specification import mdp_from
 
 GRID = """

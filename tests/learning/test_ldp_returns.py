@@ -5,9 +5,9 @@ import pytest
 
 from ldprl.catalogue import build
 from ldprl.errors import InputError
+from ldprl.learnt.share import learnt
 from ldprl.shape import Shape
 from ldprl.simulation.engine import simulate
-from ldprl.simulation.learnt import learnt
 from ldprl.statistics import Statistics
 from ldprl.worlds import random_mdp
 from ldprl.worlds.evaluation import optimum, policy_values

@@ -17,6 +17,7 @@ from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.ldp_returns import LDPReturns
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.learning.learner import Learner
+from ldprl.learnt.share import learnt
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Mechanism
@@ -25,7 +26,6 @@ from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.shape import Shape
 from ldprl.simulation.engine import simulate
-from ldprl.simulation.learnt import learnt
 from ldprl.simulation.reference import run_protocol
 from ldprl.simulation.together import alike
 from ldprl.structure import Structure

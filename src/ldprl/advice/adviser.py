@@ -15,7 +15,6 @@ from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Forecaster, Trial
 from ldprl.advice.monotone import Fit
 from ldprl.advice.pairs import OPEN, preferred
 from ldprl.advice.pairs import compared as compared_pairs
-from ldprl.advice.scenarios import given_scenario
 from ldprl.advice.search import FEW_RUNS, Search
 from ldprl.bisection import bisect
 from ldprl.catalogue import Pair
@@ -23,6 +22,7 @@ from ldprl.disk import read_json
 from ldprl.errors import InputError, positive, probability, real, whole_number
 from ldprl.shape import FloatArray, Shape, check_policy
 from ldprl.worlds.evaluation import regret
+from ldprl.worlds.plausible import given_scenario
 from ldprl.worlds.tabular import TabularMDP
 
 _LEAST_EPSILON, _MOST_EPSILON = 0.001, 100.0

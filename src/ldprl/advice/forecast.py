@@ -11,7 +11,6 @@ from typing import Self
 
 import numpy as np
 
-from ldprl.advice.scenarios import Scenario, scenarios
 from ldprl.catalogue import Pair, build
 from ldprl.experiments.cells import StoppedError
 from ldprl.experiments.local import Processes
@@ -20,6 +19,7 @@ from ldprl.simulation.engine import simulate
 from ldprl.simulation.regret import late_loss, standard_error
 from ldprl.simulation.replan import AtLeast, Growth
 from ldprl.worlds.evaluation import regret
+from ldprl.worlds.plausible import Scenario, scenarios
 from ldprl.worlds.tabular import TabularMDP
 
 FIRST_PLAN, GROWTH = 1000, 0.1

@@ -15,9 +15,9 @@ from ldprl.rounding import at_least, at_most
 
 if TYPE_CHECKING:
     from ldprl.learning.learner import Learner
+    from ldprl.learnt.share import Learnt
     from ldprl.mechanisms.mechanism import Constants, Mechanism
     from ldprl.simulation.engine import Simulation
-    from ldprl.simulation.learnt import Learnt
     from ldprl.simulation.replan import Replan
     from ldprl.worlds.tabular import TabularMDP
 
@@ -95,10 +95,9 @@ def regret(
     started = time.perf_counter()
     from ldprl.catalogue import LEARNERS, build, recommended
     from ldprl.cli.progress import progress_bar, show_status
+    from ldprl.learnt.share import learnt, nothing_learnt
     from ldprl.simulation.engine import simulate
-    from ldprl.simulation.learnt import learnt
     from ldprl.simulation.replan import AtLeast, Within, replan_from
-    from ldprl.simulation.sample_size import nothing_learnt
     from ldprl.worlds.specification import mdp_from, with_structure
 
     import_seconds = time.perf_counter() - started

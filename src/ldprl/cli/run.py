@@ -118,7 +118,7 @@ def _plot(folder: Path, out: Path | None, as_json: bool) -> None:
 
 def show_summary(summary: Summary) -> None:
     """Print a table for each environment, with a row for each combination."""
-    from ldprl.simulation.sample_size import rounded
+    from ldprl.learnt.share import rounded
 
     heads = ("learner", "mechanism", "ε", "runs", "regret", "worst", "learnt", "s")
     groups = dict.fromkeys((line.environment, line.constants) for line in summary.lines)

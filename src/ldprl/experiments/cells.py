@@ -18,10 +18,10 @@ import ldprl
 from ldprl.catalogue import build, parameters_of
 from ldprl.experiments.schema import Experiment
 from ldprl.learning.learner import Learner
+from ldprl.learnt.share import learnt
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.mechanism import Constants, Mechanism, PrivacyWarning
 from ldprl.simulation.engine import Simulation, simulate
-from ldprl.simulation.learnt import learnt
 from ldprl.worlds.specification import mdp_from
 from ldprl.worlds.tabular import TabularMDP
 

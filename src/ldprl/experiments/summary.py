@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from ldprl.errors import InputError
 from ldprl.experiments.store import CELLS, MANIFEST, read_table
+from ldprl.learnt.share import above_luck
 from ldprl.shape import FloatArray, IntArray
-from ldprl.simulation.learnt import above_luck
 from ldprl.simulation.regret import standard_error
 
 Key = tuple[str, str, str, str, float]

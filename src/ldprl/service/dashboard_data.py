@@ -10,19 +10,19 @@ import numpy as np
 from ldprl.assignment import Plan
 from ldprl.learning.contradictions import contradictions
 from ldprl.learning.ldp_ts import LDPTS
-from ldprl.mechanisms.return_bits import ReturnBits
-from ldprl.protocol.deployment import Deployment
-from ldprl.service.influence import Answered, exposure
-from ldprl.service.learners import learner_of
-from ldprl.service.learning import (
+from ldprl.learnt.effects import (
+    Answered,
     advised_actions,
     beyond_noise,
-    learning,
     mean_of,
     values_from_effects,
-    values_in_models,
 )
-from ldprl.service.progress import DRAWS, Progress, progress, users_until_settled
+from ldprl.learnt.models import DRAWS, Progress, progress, users_until_settled, values_in_models
+from ldprl.learnt.share import learnt_so_far
+from ldprl.mechanisms.return_bits import ReturnBits
+from ldprl.protocol.deployment import Deployment
+from ldprl.service.influence import exposure
+from ldprl.service.learners import learner_of
 from ldprl.shape import FloatArray, Shape
 from ldprl.statistics import Statistics
 
@@ -106,8 +106,9 @@ def _model(
         "sureness": _rounded(seen.sureness),
         "visited": _rounded(seen.visited),
         "progress": _progress(statistics, seen),
-        "learning": learning(
-            deployment,
+        "learning": learnt_so_far(
+            deployment.shape,
+            float(deployment.epsilon),
             statistics.users,
             values_in_models(
                 deployment.shape,
@@ -116,6 +117,7 @@ def _model(
                 belief,
                 deployment.structure,
             ),
+            deployment.structure,
         ),
         "rewards": {
             # Inadmissible actions, which nobody takes, are shown to pay nothing.
@@ -156,8 +158,13 @@ def _effects(
     values = values_from_effects(mechanism, plan, effects, latest, earliest, deployment.structure)
     return {
         "best": best.tolist() if _fits(shape) else None,
-        "learning": learning(
-            deployment, statistics.users, values, beyond_noise(effects, statistics.users)
+        "learning": learnt_so_far(
+            shape,
+            float(deployment.epsilon),
+            statistics.users,
+            values,
+            deployment.structure,
+            beyond_noise(effects, statistics.users),
         ),
         **dict.fromkeys(unknown),
     }

@@ -10,8 +10,8 @@ import numpy as np
 
 from ldprl.certificates.certificate import certificate
 from ldprl.learning.ldp_ts import LDPTS
+from ldprl.learnt.models import progress
 from ldprl.service.database.protocol import Sum
-from ldprl.service.progress import progress
 from ldprl.service.service import Service
 from ldprl.shape import IntArray
 

@@ -8,17 +8,13 @@ can do, and Σw the (weighted) number of reports that the row was decoded from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
-from ldprl.assignment import Assignment
+from ldprl.learnt.effects import Answered
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray
-
-Answered = Iterable[tuple[Assignment, int]]
-"""Every assignment that was reported under, with the number of its reports."""
 
 
 def exposure(mechanism: Mechanism, answered: Answered) -> tuple[FloatArray, FloatArray]:

@@ -15,11 +15,11 @@ from typing import Any
 from ldprl.assignment import Assignment, Plan
 from ldprl.certificates.evidence import Evidence
 from ldprl.learning.changes import model_change
+from ldprl.learnt.effects import Answered
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.certificate import evidence_of, terms_of
 from ldprl.service.database.protocol import Database, Sum
 from ldprl.service.database.rows import blob_of
-from ldprl.service.influence import Answered
 from ldprl.service.plans import plan_from
 from ldprl.statistics import Statistics, kept_from
 

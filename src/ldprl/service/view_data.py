@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ldprl.learnt.sample_size import users_at_random
 from ldprl.service.causes import REFUSALS
 from ldprl.service.certificate import certificate_document
 from ldprl.service.dashboard_data import dashboard_data
 from ldprl.service.history import History
-from ldprl.service.learning import users_at_random
 from ldprl.service.service import Service
 from ldprl.shape import Shape
 from ldprl.statistics import Effects
@@ -45,7 +45,9 @@ def dashboard(service: Service, history: History) -> dict[str, Any]:
     sums = [one for one in service.database.sums() if one.users]
     first = None
     if service.deployment.built.statistics_kind == "effects":
-        first = service.decoder.first(sums, users_at_random(service.deployment))
+        one = service.deployment
+        few = users_at_random(one.shape, float(one.epsilon), one.structure)
+        first = service.decoder.first(sums, few)
     numbers = dashboard_data(
         service.deployment,
         version=current.version,

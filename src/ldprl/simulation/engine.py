@@ -13,11 +13,11 @@ import numpy as np
 
 from ldprl.errors import InputError, instance_of, one_of, whole_number
 from ldprl.learning.learner import Learner
+from ldprl.learnt.share import Learnt
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation import interpreted
 from ldprl.simulation.compiled import engine_for
-from ldprl.simulation.learnt import Learnt
 from ldprl.simulation.regret import checkpoints, standard_error
 from ldprl.simulation.replan import Replan, Within, replan_from
 from ldprl.simulation.seeds import seeds_of
@@ -47,7 +47,7 @@ class Simulation:
     statistics
         The sums that each run ended with.
     learnt
-        What they are worth, where that was asked for (:func:`ldprl.simulation.learnt.learnt`).
+        What they are worth, where that was asked for (:func:`ldprl.learnt.share.learnt`).
     """
 
     checkpoints: IntArray

@@ -13,7 +13,7 @@ from ldprl.figures.curves import Record
 from ldprl.figures.figure import Grid
 from ldprl.figures.gallery.sizes.compare import Chosen, together
 from ldprl.figures.sentences import number, percent, power
-from ldprl.simulation.sample_size import share_by_users
+from ldprl.learnt.sample_size import share_by_users
 from studies.bounds.effects import effects_price
 
 _TITLE = "Return bits: what was measured beside what formulas say"

@@ -1,4 +1,4 @@
-"""Whether a service has learnt anything: values in drawn models, and effects beyond noise."""
+"""Whether anything is learnt, from sums alone: values in drawn models, and effects beyond noise."""
 
 from __future__ import annotations
 
@@ -8,33 +8,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ldprl.advice.scenarios import plausible_scenarios
 from ldprl.assignment import Plan
 from ldprl.catalogue import build
 from ldprl.learning.ldp_ts import Belief
-from ldprl.mechanisms.return_bits import ReturnBits
-from ldprl.protocol.deployment import Deployment
-from ldprl.service.learning import (
+from ldprl.learnt.effects import (
     LEVEL,
     advised_actions,
     beyond_noise,
-    learning,
     mean_of,
-    mixed_value,
-    typical_need,
-    users_at_random,
     values_from_effects,
-    values_in_models,
 )
+from ldprl.learnt.models import mixed_value, values_in_models
+from ldprl.learnt.sample_size import TARGET, typical_need, users_at_random, users_needed
+from ldprl.learnt.share import learnt, learnt_so_far, rounded
+from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.simulation.engine import simulate
-from ldprl.simulation.learnt import learnt
 from ldprl.simulation.replan import AtLeast, replan_from
-from ldprl.simulation.sample_size import TARGET, rounded, users_needed
 from ldprl.statistics import Effects, Statistics
 from ldprl.structure import Structure
 from ldprl.worlds import TabularMDP, mdp_from, random_mdp
 from ldprl.worlds.evaluation import optimum, policy_values, random_value
+from ldprl.worlds.plausible import plausible_scenarios
 
 MDP = random_mdp(4, 3, 5, 3)
 RNG = np.random.default_rng(0)
@@ -50,13 +45,10 @@ def played(policy: Policy) -> FloatArray:
     return chances
 
 
-DEPLOYED = Deployment("test", MDP.shape, "2")
-
-
 def test_values_are_exact_where_the_model_is_known() -> None:
     best = optimum(MDP)
     values = values_in_models(MDP.shape, MDP.initial, played(best.policy), belief(0.0))
-    found = learning(DEPLOYED, 100, values)
+    found = learnt_so_far(MDP.shape, 2.0, 100, values)
     assert found["best_value"] == found["value"] == round(float(MDP.initial @ best.values[0]), 4)
     assert found["random_value"] == pytest.approx(random_value(MDP), abs=1e-4)
     assert (found["closed"], found["significant"], found["users_needed"]) == (1.0, True, None)
@@ -81,7 +73,7 @@ def test_only_admissible_actions_count() -> None:
 def test_nothing_is_learnt_where_any_model_is_possible() -> None:
     first = np.zeros((5, 4), dtype=np.int64)
     values = values_in_models(MDP.shape, MDP.initial, played(first), belief(0.5))
-    found = learning(DEPLOYED, 10, values)
+    found = learnt_so_far(MDP.shape, 2.0, 10, values)
     assert not found["significant"]
     needed = typical_need(MDP.shape, 2.0, None)
     assert found["users_needed"] == round(needed)
@@ -118,12 +110,9 @@ def test_bits_of_the_return_tell_the_values_too(text: str, epsilon: float) -> No
     plan, blind = plan_from(now), plan_from(mechanism.no_statistics())
     latest = mean_of(mechanism, now.effects, [(one, 1) for one in plan])
     earliest = mean_of(mechanism, first.effects, [(one, 1) for one in blind])
-    found = learning(
-        Deployment("test", world.shape, str(epsilon), "return-bits"),
-        users,
-        values_from_effects(mechanism, plan, now.effects, latest, earliest),
-        beyond_noise(now.effects, users),
-    )
+    values = values_from_effects(mechanism, plan, now.effects, latest, earliest)
+    significant = beyond_noise(now.effects, users)
+    found = learnt_so_far(world.shape, epsilon, users, values, significant=significant)
     best, at_random = float(world.initial @ optimum(world).values[0]), random_value(world)
     model = (world.rewards[None], world.transitions[None])
     law = advised_actions(world.shape, plan)
@@ -138,7 +127,7 @@ def test_bits_of_the_return_tell_the_values_too(text: str, epsilon: float) -> No
     assert found["significant"]
     # Somebody who takes the latest users for the first sees no gap closed.
     other = values_from_effects(mechanism, plan, now.effects, earliest, latest)
-    assert learning(DEPLOYED, users, other, significant=True)["closed"] < 0.1
+    assert learnt_so_far(MDP.shape, 2.0, users, other, significant=True)["closed"] < 0.1
 
 
 def test_where_actions_do_not_matter_nothing_is_learnt() -> None:
@@ -150,11 +139,13 @@ def test_where_actions_do_not_matter_nothing_is_learnt() -> None:
     plan = learner.plan(sums, RNG)
     mean = mean_of(mechanism, sums.effects, [(one, 1) for one in plan])
     values = values_from_effects(mechanism, plan, sums.effects, mean, mean)
-    deployment = Deployment("test", world.shape, "2")
-    found = learning(deployment, 2000, values, beyond_noise(sums.effects, 2000))
+    significant = beyond_noise(sums.effects, 2000)
+    found = learnt_so_far(world.shape, 2.0, 2000, values, significant=significant)
     assert not found["significant"]
     assert found["said"].startswith("Nothing learnt yet; at ε = 2 about ")
-    assert users_at_random(deployment) == pytest.approx(found["users_needed"] / 10, rel=0.1)
+    assert users_at_random(world.shape, 2.0, None) == pytest.approx(
+        found["users_needed"] / 10, rel=0.1
+    )
 
 
 def test_users_grow_as_the_square_of_the_states() -> None:
@@ -194,7 +185,7 @@ def test_few_users_of_many_states_have_learnt_nothing(monkeypatch: pytest.Monkey
     found = simulate(world, learner, mechanism, 200, 20, 0, "growth:0.5").statistics
     effects = [one.effects for one in found if one.effects is not None]
     assert sum(beyond_noise(one, 200) for one in effects) <= 3
-    monkeypatch.setattr("ldprl.service.learning._LEAST_TRIED", 0.0)
+    monkeypatch.setattr("ldprl.learnt.effects._LEAST_TRIED", 0.0)
     assert sum(beyond_noise(one, 200) for one in effects) > 3
     # Answers that scatter by ten times what was guessed are no effect.
     noise = _effects(0.0, 1)

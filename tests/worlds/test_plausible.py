@@ -7,11 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ldprl.advice.scenarios import chain, given_scenario, plausible_scenarios
 from ldprl.errors import InputError
 from ldprl.shape import Shape
 from ldprl.worlds import TabularMDP, random_mdp
 from ldprl.worlds.evaluation import policy_values, random_value
+from ldprl.worlds.plausible import chain, given_scenario, plausible_scenarios
 
 
 def test_random_value_is_the_mean_over_all_policies() -> None:

@@ -1,4 +1,4 @@
-"""Learning progress: the best policy in the models that the sums leave possible."""
+"""What the sums of a model leave possible: its best policy, and what policies are worth in it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ldprl.learning.ldp_ts import Belief
 from ldprl.learning.planning import expected_shares, plan
 from ldprl.shape import FloatArray, Policy, Shape
 from ldprl.statistics import Statistics
+from ldprl.structure import Structure
 
 DRAWS = 100
 """Models drawn: a share of them has a standard error of at most 5%."""
@@ -94,6 +95,56 @@ def draw_model(belief: Belief, rng: np.random.Generator) -> tuple[FloatArray, Fl
     moves = belief.moves + belief.move_spread * rng.standard_normal(belief.moves.shape)
     moves = np.clip(moves, 1e-12, 1)
     return rewards, moves / moves.sum(axis=-1, keepdims=True)
+
+
+def values_in_models(
+    shape: Shape,
+    start: FloatArray,
+    advised: FloatArray,
+    belief: Belief,
+    known: Structure | None = None,
+) -> FloatArray:
+    """Return the three values in models drawn from ``belief``, of shape (DRAWS, 3).
+
+    Parameters
+    ----------
+    shape
+        Sizes of the problem.
+    start
+        Expected share of the users who start in each state.
+    advised
+        The share of users who are given each action, of shape (H, S, A).
+    belief
+        What the sums say of the model.
+    known
+        What is publicly known of it.
+    """
+    from ldprl.kernels.values import solve
+
+    rng = np.random.default_rng(0)
+    known = Structure(shape) if known is None else known
+    uniform = np.broadcast_to(known.at_random, advised.shape)
+    found = np.empty((DRAWS, 3))
+    for draw in range(DRAWS):
+        rewards, moves = draw_model(belief, rng)
+        best = start @ solve(shape, rewards, moves)[1][0]
+        others = [start @ mixed_value(shape, law, rewards, moves) for law in (uniform, advised)]
+        found[draw] = best, *others
+    return found
+
+
+def mixed_value(
+    shape: Shape, chances: FloatArray, rewards: FloatArray, moves: FloatArray
+) -> FloatArray:
+    """Return the value of drawing actions by ``chances``, of shape (H, S, A), in each state."""
+    value = np.zeros(shape.states)
+    for step in reversed(range(shape.horizon)):
+        model = shape.model_of(step)
+        choices = rewards[model].copy()
+        if step + 1 < shape.horizon:
+            choices += moves[model] @ value
+        value = (chances[step] * choices).sum(axis=1)
+    return value
 
 
 def _compare(

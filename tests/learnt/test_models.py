@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ldprl.service.progress import Progress, users_until_settled
+from ldprl.learnt.models import Progress, users_until_settled
 
 
 def seen(*sureness: float) -> Progress:

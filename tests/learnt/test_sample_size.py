@@ -9,15 +9,9 @@ import numpy as np
 import pytest
 
 from ldprl.catalogue import LEARNERS, build, recommended
+from ldprl.learnt.sample_size import TARGET, share_by_users, users_needed
+from ldprl.learnt.share import learnt, nothing_learnt, rounded
 from ldprl.simulation.engine import simulate
-from ldprl.simulation.learnt import learnt
-from ldprl.simulation.sample_size import (
-    TARGET,
-    nothing_learnt,
-    rounded,
-    share_by_users,
-    users_needed,
-)
 from ldprl.structure import Structure
 from ldprl.worlds import TabularMDP, mdp_from
 

@@ -5,8 +5,8 @@ import pytest
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.learning.learner import Learner
+from ldprl.learnt.share import above_luck, learnt
 from ldprl.shape import Policy
-from ldprl.simulation.learnt import above_luck, learnt
 from ldprl.statistics import Statistics
 from ldprl.worlds import grid_world, random_mdp
 from ldprl.worlds.evaluation import optimum
