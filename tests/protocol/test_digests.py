@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ldprl.questions.question import Question
-from ldprl.questions.returns import UNIT, Return
 
 from ldprl.assignment import Assignment
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
