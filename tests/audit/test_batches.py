@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ldprl.audit import crowd, reports
+from ldprl.audit import batches, reports
 from ldprl.audit.batches import Scene, audit_crowd, batch_score
 from ldprl.audit.neighbours import worst_pairs
 from ldprl.errors import InputError
@@ -46,8 +46,8 @@ def test_a_batch_is_measured_with_as_many_reports_as_the_crowd_has(
         drawn.append(arguments[3])
         return draw(*arguments)
 
-    monkeypatch.setattr(crowd, "draw_reports", counted)
-    scouts = crowd._SCOUTS
+    monkeypatch.setattr(batches, "draw_reports", counted)
+    scouts = batches._SCOUTS
     found = audit_crowd(SubsetSelection(SHAPE, 3.0), 12, batches=50)
     assert (found.crowd, found.batches) == (12, 50)
     own = {scouts, 50}
