@@ -20,7 +20,7 @@ import numpy as np
 
 from ldprl.catalogue import build
 from ldprl.certificates.change import split_evidence
-from ldprl.learning.changes import model_change
+from ldprl.learning.contradictions import model_change
 from ldprl.learning.learner import Learner, next_plan
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.simulation.interpreted import serve

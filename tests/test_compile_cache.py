@@ -17,7 +17,7 @@ from ldprl.kernels.compiling import entry, entry_for
 
 _PROGRAM = """
 import os, sys
-import ldprl.learning.planners.confidence
+import ldprl.learning.confidence
 folder = os.environ["NUMBA_CACHE_DIR"]
 assert os.stat(folder).st_mode & 0o777 == 0o700, folder
 print(folder)

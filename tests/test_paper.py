@@ -15,6 +15,7 @@ import pytest
 
 from ldprl import LDPOBI, Assignment, Laplace, Learner, Shape, Statistics, paper
 from ldprl.assignment import Plan
+from ldprl.learning.ldp_obi import LDPOBIPlanner
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
@@ -160,14 +161,13 @@ class Mutant(LDPOBI):
 
     change: Callable[[Any], dict[str, Any]]
 
-    def _optimist(self, statistics: Statistics) -> Any:
-        planner = super()._optimist(statistics)
+    def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
+        planner = super().planner(statistics, rng)
         return planner._replace(**type(self).change(planner))
 
 
 MUTANTS: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "H − h times the bonus of transitions": lambda planner: {"ahead": planner.ahead - 1},
-    "none at the last step": lambda planner: {"printed": False},
+    "H − h times the bonus of transitions": lambda planner: {"printed": False},
     "the logarithm without 4π²": lambda planner: {
         "log_constant": planner.log_constant - np.log(4 * np.pi**2)
     },
@@ -183,6 +183,27 @@ def test_mutants_of_the_planner_plan_differently(name: str) -> None:
     chosen = Laplace(Shape(3, 2, 4), 1.0, constants="paper")
     assert differs(agent, kind(chosen), range(40))
     assert not differs(agent, LDPOBI(chosen), range(40))
+
+
+class LargerPlanner(LDPOBIPlanner):
+    """The planner with the mutant's bonus."""
+
+    def bonus(self, step: int, reward_width: float, move_width: float) -> float:
+        return 1.01 * (reward_width + (self.sizes.horizon - step) * move_width)
+
+
+class Larger(LDPOBI):
+    """LDP-OBI with the mutant's bonus, as the page on one's own learner says."""
+
+    def planner(self, statistics: Statistics, rng: np.random.Generator) -> LargerPlanner:
+        return LargerPlanner(*super().planner(statistics, rng))
+
+
+def test_a_changed_bonus_is_that_of_the_page_changed_alike() -> None:
+    chosen = Laplace(Shape(3, 2, 4), 1.0, constants="paper")
+    agent = LargerBonus(paper.Laplace(3, 2, 4, 1.0))
+    assert not differs(agent, Larger(chosen), range(40))
+    assert Larger.compiles()
 
 
 def test_a_mutant_of_the_page_plans_differently() -> None:

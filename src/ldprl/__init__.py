@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from ldprl.errors import InputError as InputError
     from ldprl.learning.ldp_evi import LDPEVI as LDPEVI
     from ldprl.learning.ldp_obi import LDPOBI as LDPOBI
-    from ldprl.learning.ldp_psrl import LDPPSRL as LDPPSRL
     from ldprl.learning.ldp_ts import LDPTS as LDPTS
     from ldprl.learning.learner import Learner as Learner
+    from ldprl.learning.psrl import LDPPSRL as LDPPSRL
     from ldprl.learning.psrl import PSRL as PSRL
     from ldprl.learning.ucb_vi import UCBVI as UCBVI
     from ldprl.learning.ucb_vi import UCBVIBernstein as UCBVIBernstein
@@ -56,7 +56,7 @@ _HOMES = {
     "Laplace": "ldprl.mechanisms.laplace",
     "LDPEVI": "ldprl.learning.ldp_evi",
     "LDPOBI": "ldprl.learning.ldp_obi",
-    "LDPPSRL": "ldprl.learning.ldp_psrl",
+    "LDPPSRL": "ldprl.learning.psrl",
     "LDPTS": "ldprl.learning.ldp_ts",
     "Learner": "ldprl.learning.learner",
     "Ledger": "ldprl.client.ledger",

@@ -81,7 +81,7 @@ def _costs(
 
 def _users(law: RowLaw, variance: float, drift: float, threshold: float) -> float:
     """Return how many users it takes until a drift per user exceeds the boundary of their sum."""
-    from ldprl.learning.planners.confidence import boundary, mixture_rates
+    from ldprl.learning.confidence import boundary, mixture_rates
 
     rates, reach = mixture_rates(law), max(law.up[0], law.down[0])
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, sizes_of
 from ldprl.kernels.compiling import kernel, spliced
-from ldprl.learning.learner import by_cell
-from ldprl.learning.planners.errors import DEPARTURES, REWARDS, TRANSITIONS, VISITS, error_of
-from ldprl.learning.planners.optimism import single_plan
+from ldprl.learning.compiled import by_cell
+from ldprl.learning.ldp_obi import DEPARTURES, REWARDS, TRANSITIONS, VISITS, error_of
+from ldprl.learning.optimism import single_plan
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import Statistics
 from studies.rivals.private_ucb_vi import PrivateOptimist
@@ -60,16 +60,20 @@ class DPUCBVI(PrivateOptimist):
 
     def projected(self, statistics: Statistics) -> ProjectedCounts:
         """Return counts that are ≥ 0 and consistent, as near to the private ones as they can be."""
-        found: ProjectedCounts = self._learnt(statistics).found
+        found: ProjectedCounts = self.learnt(statistics).found
         return by_cell(found, statistics)
 
-    def _optimist(self, statistics: Statistics) -> Any:
+    def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
+        """Return the compiled planner."""
         shape = statistics.shape
         places = shape.horizon * shape.states
         log_constant = math.log(places * shape.actions * shape.horizon / self.failure)
-        sizes, values, laws = self._parts(statistics)
-        found, unsure = counts_for(shape), np.zeros(places)
-        return DPUCBVIPlanner(sizes, values, laws, log_constant, found, unsure)
+        return DPUCBVIPlanner(
+            **self._parts(shape),
+            log_constant=log_constant,
+            found=counts_for(shape),
+            unsure=np.zeros(places),
+        )
 
 
 def counts_for(shape: Shape) -> ProjectedCounts:
@@ -122,6 +126,7 @@ class DPUCBVIPlanner(NamedTuple):
     """DP-UCBVI: ``log_constant`` is ln(HSA·H/δ), to which ln k is added."""
 
     sizes: Sizes
+    buffer: PlanBuffer
     values: FloatArray
     laws: FloatArray
     log_constant: float
@@ -133,14 +138,14 @@ class DPUCBVIPlanner(NamedTuple):
         log_k = math.log(sums.users[0] + 1.0)
         project_counts(self.sizes, self.laws, log_k, self.found, sums)
 
-    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
+    def plan(self, sums: Sums, stream: Array) -> bool:
         """Write the optimistic policy."""
         log_k = math.log(sums.users[0] + 1.0)
         iota = self.log_constant + log_k
         project_counts(self.sizes, self.laws, log_k, self.found, sums)
         _find_unsure(self.sizes, self.found, iota, self.unsure)
         model = ProjectedModel(self.sizes, iota, self.found, self.unsure)
-        return single_plan(model, self.sizes, self.values, draft, 1.0)
+        return single_plan(model, self, 1.0)
 
 
 @spliced

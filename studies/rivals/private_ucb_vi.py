@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ldprl.errors import probability
-from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, sizes_of
-from ldprl.learning.learner import OptimisticLearner, check_mechanism
-from ldprl.learning.planners.errors import (
+from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, plan_buffer_for, sizes_of
+from ldprl.learning.compiled import values_for
+from ldprl.learning.ldp_obi import (
     DEPARTURES,
     REWARDS,
     TRANSITIONS,
@@ -16,18 +18,19 @@ from ldprl.learning.planners.errors import (
     error_of,
     law_numbers,
 )
-from ldprl.learning.planners.optimism import (
-    BONUS,
+from ldprl.learning.learner import check_mechanism
+from ldprl.learning.optimism import (
     INVERSE,
-    LAST,
-    NOW,
+    MEAN,
+    MOVE_WIDTH,
+    REWARD_WIDTH,
     Optimist,
+    OptimisticLearner,
     rows_for,
     single_plan,
-    values_for,
 )
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.shape import Array, FloatArray
+from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import Statistics
 
 
@@ -49,10 +52,14 @@ class PrivateOptimist(OptimisticLearner):
         self.mechanism = check_mechanism(mechanism)
         self.failure = probability("failure_probability", failure_probability, zero=False)
 
-    def _parts(self, statistics: Statistics) -> tuple[Any, ...]:
-        """Return sizes, room for values, and the laws as numbers."""
-        laws = law_numbers(self.mechanism.error_laws, self.failure)
-        return sizes_of(statistics.shape), values_for(statistics.shape), laws
+    def _parts(self, shape: Shape) -> dict[str, Any]:
+        """Return sizes, room for the plan and for values, and the laws as numbers."""
+        return {
+            "sizes": sizes_of(shape),
+            "buffer": plan_buffer_for(shape, 1),
+            "values": values_for(shape),
+            "laws": law_numbers(self.mechanism.error_laws, self.failure),
+        }
 
 
 class PrivateUCBVI(PrivateOptimist):
@@ -87,23 +94,30 @@ class PrivateUCBVI(PrivateOptimist):
     forecast_with = ("laplace",)
     summary = "Private-UCB-VI of Chowdhury & Zhou (2021), with any mechanism"
 
-    def _optimist(self, statistics: Statistics) -> Any:
+    def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
+        """Return the compiled planner."""
         shape = statistics.shape
         log_constant = math.log(4 * shape.states * shape.actions * shape.horizon / self.failure)
-        sizes, values, laws = self._parts(statistics)
-        return PrivateUCBVIPlanner(sizes, values, rows_for(shape), laws, log_constant)
+        return PrivateUCBVIPlanner(
+            **self._parts(shape), rows=rows_for(shape), log_constant=log_constant
+        )
 
 
 class PrivateUCBVIPlanner(NamedTuple):
     """Private-UCB-VI: ``log_constant`` is ln(4SA·H/δ), to which ln k is added."""
 
     sizes: Sizes
+    buffer: PlanBuffer
     values: FloatArray
-    rows: FloatArray
     laws: FloatArray
+    rows: FloatArray
     log_constant: float
 
-    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
+    def bonus(self, step: int, reward_width: float, move_width: float) -> float:
+        """Return b."""
+        return reward_width + move_width
+
+    def plan(self, sums: Sums, stream: Array) -> bool:
         """Write the optimistic policy."""
         rows, laws, sizes = self.rows, self.laws, self.sizes
         log_k = math.log(sums.users[0] + 1.0)
@@ -113,8 +127,8 @@ class PrivateUCBVIPlanner(NamedTuple):
             error = error_of(laws, VISITS, k, log_k)
             count = max(sums.visits[cell] + error, 1.0)
             excess = 3 * error + error_of(laws, REWARDS, k, log_k)
-            now = (sums.rewards[cell] + excess) / count + width / math.sqrt(count)
-            rows[cell, NOW] = rows[cell, LAST] = now
+            rows[cell, MEAN] = sums.rewards[cell] / count
+            rows[cell, REWARD_WIDTH] = excess / count + width / math.sqrt(count)
         for cell in range(sizes.leading):
             k = sums.move_reports[cell] + 1
             error = error_of(laws, DEPARTURES, k, log_k)
@@ -124,6 +138,5 @@ class PrivateUCBVIPlanner(NamedTuple):
             count = max(departures + error, 1.0)
             excess = sizes.states * error_of(laws, TRANSITIONS, k, log_k) + 2 * error
             rows[cell, INVERSE] = 1 / count
-            rows[cell, BONUS] = sizes.horizon * (width / math.sqrt(count) + excess / count)
-        model = Optimist(sizes, 1, 0, rows, sums.transitions)
-        return single_plan(model, sizes, self.values, draft, 1.0)
+            rows[cell, MOVE_WIDTH] = sizes.horizon * (width / math.sqrt(count) + excess / count)
+        return single_plan(Optimist(self, sums.transitions), self, 1.0)

@@ -8,20 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ldprl.errors import probability
-from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, sizes_of, sums_of
+from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, plan_buffer_for, sizes_of, sums_of
 from ldprl.kernels.compiling import kernel, method
-from ldprl.learning.learner import OptimisticLearner
-from ldprl.learning.planners.optimism import (
-    BONUS,
+from ldprl.learning.compiled import values_for
+from ldprl.learning.optimism import (
     INVERSE,
-    LAST,
-    NOW,
+    MEAN,
+    MOVE_WIDTH,
+    REWARD_WIDTH,
     Optimist,
+    OptimisticLearner,
+    optimistic,
     rows_for,
     single_plan,
-    values_for,
 )
-from ldprl.shape import Array, FloatArray, Shape
+from ldprl.shape import Array, FloatArray, Policy, Shape
 from ldprl.statistics import Statistics
 from studies.rivals.tree_counters import (
     TreeCounters,
@@ -32,7 +33,7 @@ from studies.rivals.tree_counters import (
 )
 
 plan_released = method("plan")
-"""plan_released(planner, sums, stream, draft): plan from sums that have been released."""
+"""plan_released(planner, sums, stream): plan from sums that have been released."""
 
 
 class PUCB(OptimisticLearner):
@@ -87,15 +88,18 @@ class PUCB(OptimisticLearner):
     def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
         """Return the compiled planner; its noise is a function of the *seed* of ``rng``."""
         self.counters.announced(statistics)
-        return ReleasingPlanner(
-            self._optimist(statistics), self.counters.noise(rng), sums_of(statistics)
-        )
+        planner = self._planner_of_released(statistics.shape)
+        noise = self.counters.noise(rng)
+        return ReleasingPlanner(planner, planner.buffer, noise, sums_of(statistics))
 
-    def _optimist(self, statistics: Statistics) -> Any:
-        """Return the planner of sums that have been *released*."""
-        shape = statistics.shape
+    def optimistic(self, statistics: Statistics) -> tuple[Policy, FloatArray]:
+        """Return policy and values for sums that have been *released*."""
+        return optimistic(self._planner_of_released(statistics.shape), statistics)
+
+    def _planner_of_released(self, shape: Shape) -> PUCBPlanner:
         return PUCBPlanner(
             sizes_of(shape),
+            plan_buffer_for(shape, 1),
             values_for(shape),
             rows_for(shape),
             self.log_term,
@@ -107,12 +111,17 @@ class PUCBPlanner(NamedTuple):
     """PUCB on released sums: ``log_term`` is ln(K/β'), ``errors`` gives the counters' error."""
 
     sizes: Sizes
+    buffer: PlanBuffer
     values: FloatArray
     rows: FloatArray
     log_term: float
     errors: FloatArray
 
-    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
+    def bonus(self, step: int, reward_width: float, move_width: float) -> float:
+        """Return b."""
+        return reward_width + move_width
+
+    def plan(self, sums: Sums, stream: Array) -> bool:
         """Write the optimistic policy."""
         sizes, rows = self.sizes, self.rows
         draws = set_bits(sums.users[0])
@@ -120,34 +129,34 @@ class PUCBPlanner(NamedTuple):
         row_error = tree_error(self.errors, draws, float(sizes.states))
         for cell in range(sizes.cells):
             count, sampling, noise = _confidence(sums.visits[cell], error, self.log_term)
-            now = sums.rewards[cell] / count + sampling + noise
-            rows[cell, NOW] = rows[cell, LAST] = now
+            rows[cell, MEAN] = sums.rewards[cell] / count
+            rows[cell, REWARD_WIDTH] = sampling + noise
         for cell in range(sizes.leading):
             departures = 0.0
             for target in range(sizes.states):
                 departures += sums.transitions[cell, target]
             count, sampling, noise = _confidence(departures, row_error, self.log_term)
             rows[cell, INVERSE] = 1 / count
-            rows[cell, BONUS] = sizes.horizon * (sampling + sizes.states * noise)
-        model = Optimist(sizes, 1, 0, rows, sums.transitions)
-        return single_plan(model, sizes, self.values, draft, 1.0)
+            rows[cell, MOVE_WIDTH] = sizes.horizon * (sampling + sizes.states * noise)
+        return single_plan(Optimist(self, sums.transitions), self, 1.0)
 
 
 class ReleasingPlanner(NamedTuple):
     """Adds the tree's noise to true sums, and plans from what is released."""
 
     planner: Any
+    buffer: PlanBuffer
     noise: TreeNoise
     released: Sums
 
-    def plan(self, sums: Sums, stream: Array, draft: PlanBuffer) -> bool:
+    def plan(self, sums: Sums, stream: Array) -> bool:
         """Write the optimistic policy, a function of the sums and of the noise's key."""
         released, users = self.released, sums.users[0]
         released.users[0] = users
         for i in range(sums.counters.size):
             released.counters[i] = sums.counters[i]
         add_tree_noise(self.noise, users, sums.counters.size - sums.squares.size, released)
-        changed: bool = plan_released(self.planner, released, stream, draft)
+        changed: bool = plan_released(self.planner, released, stream)
         return changed
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from ldprl.bounds.evi import EVIBound, evi_rate, evi_upper_bound, rivals_rate, row_noise
 from ldprl.errors import InputError
+from ldprl.learning.confidence import boundary, mixture_rates
 from ldprl.learning.ldp_evi import LDPEVI
-from ldprl.learning.planners.confidence import boundary, mixture_rates
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.shape import FloatArray, Shape

@@ -236,7 +236,7 @@ def test_a_bound_that_is_twice_too_large_is_noticed() -> None:
 def test_no_learner_of_the_catalogue_beats_the_close_pair(learner: str) -> None:
     """With LDP-EVI a bound that is 1.7 times too large is noticed."""
     # A planner that is not compiled takes a hundred times as long.
-    runs = 4000 if LEARNERS[learner].compiles else 400
+    runs = 4000 if LEARNERS[learner].compiles() else 400
     assert close_odds(learner, runs) < math.log(1 / ALPHA)
     if learner == "ldp-evi":
         assert close_odds(learner, 4000, factor=1.7) > math.log(1 / ALPHA)

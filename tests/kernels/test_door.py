@@ -17,10 +17,10 @@ import pytest
 from ldprl.errors import InputError
 from ldprl.kernels.subsets import subset_tally
 from ldprl.kernels.values import solve
+from ldprl.learning.confidence import boundary
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
-from ldprl.learning.planners.confidence import boundary
 from ldprl.learning.planning import expected_shares, plan
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy

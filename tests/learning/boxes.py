@@ -8,8 +8,8 @@ import numba
 import numpy as np
 
 from ldprl import LDPEVI, NoPrivacy
-from ldprl.learning.planners.extended import best_mean
-from ldprl.learning.planners.ldp_evi import find_needs, find_policies
+from ldprl.learning.ldp_evi import find_needs, find_policies
+from ldprl.learning.optimism import best_mean
 from ldprl.shape import FloatArray, IntArray, Policy, Shape
 
 jit: Any = numba.njit

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan
+from ldprl.learning.confidence import boundary, boundary_rates
 from ldprl.learning.guard import FORGETTING, LEAST_WEIGHT, TOLERATED, WATCHED, start_law
 from ldprl.learning.ldp_evi import LDPEVI, Plausible
-from ldprl.learning.planners.confidence import boundary, boundary_rates
 from ldprl.learning.planning import expected_shares
 from ldprl.mechanisms.questions.question import Question
 from ldprl.shape import FloatArray, Policy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ldprl.learning.changes import model_change
+from ldprl.learning.contradictions import model_change
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.mechanisms.mechanism import Mechanism
@@ -58,7 +58,7 @@ def test_all_stretches_and_places_share_the_failure(monkeypatch: pytest.MonkeyPa
             levels.append(failure_probability)
             super().__init__(mechanism, failure_probability=failure_probability)
 
-    monkeypatch.setattr("ldprl.learning.changes.LDPEVI", Noted)
+    monkeypatch.setattr("ldprl.learning.contradictions.LDPEVI", Noted)
     (blocks,) = runs_of([WORLD] * 4, 100, 1)
     assert model_change(MECHANISM, blocks, first=3, failure=0.01) is None
     assert levels == pytest.approx([0.01 / (2 * 12 * j * (j + 1)) for j in (1, 2, 3)])

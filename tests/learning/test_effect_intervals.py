@@ -17,9 +17,9 @@ from scipy.stats import binom
 
 from ldprl.assignment import Assignment
 from ldprl.catalogue import build
+from ldprl.learning.confidence import boundary
 from ldprl.learning.effect_intervals import effect_intervals
 from ldprl.learning.ldp_returns import LDPReturns
-from ldprl.learning.planners.confidence import boundary
 from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.shape import FloatArray

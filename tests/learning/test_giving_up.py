@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ldprl import Shape, SubsetSelection, random_mdp
-from ldprl.learning.planners.confidence import boundary, mixture_rates
+from ldprl.learning.confidence import boundary, mixture_rates
 from ldprl.shape import FloatArray, Policy
 from ldprl.worlds.evaluation import optimum
 from ldprl.worlds.tabular import TabularMDP

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ldprl import LDPTS, Shape, SubsetSelection
-from ldprl.learning.planners.calling import make_plan
+from ldprl.learning.compiled import read_plan, run_planner
 from ldprl.learning.planning import plan
 from tests.learning.cases import sums_like
 from tests.learning.exploring import serve
@@ -29,10 +29,11 @@ def test_plans_serve_the_drawn_policies(answers: int) -> None:
     sums = replace(sums_like(chosen, seed=0, scale=1e4), users=10**6)
     belief = learner.belief(sums)
     greedy = plan(shape, belief.rewards, belief.moves)
-    planner, draft = learner.planner(sums, np.random.default_rng(0)), learner.room(sums)
+    planner = learner.planner(sums, np.random.default_rng(0))
     excess, variance, evenly = 0.0, 0.0, 0.0
     for seed in range(400):
-        found = make_plan(planner, sums, draft, np.random.default_rng(seed), chosen.questions())
+        run_planner(planner, sums, np.random.default_rng(seed))
+        found = read_plan(planner.buffer, shape, chosen.questions())
         drawn = planner.drawn[0].reshape(greedy.shape)
         left = 1.0
         if not np.array_equal(drawn, greedy):

@@ -12,8 +12,10 @@ import pytest
 
 from ldprl.assignment import Plan
 from ldprl.errors import InputError
+from ldprl.kernels.arrays import PlanBuffer, plan_buffer_for
+from ldprl.learning.compiled import CompiledLearner
 from ldprl.learning.ldp_obi import LDPOBI
-from ldprl.learning.learner import CompiledLearner, Learner
+from ldprl.learning.learner import Learner
 from ldprl.learning.psrl import PSRL
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mechanisms.laplace import Laplace
@@ -183,12 +185,13 @@ class QuietPSRL(PSRL):
 class OnePolicyPlanner(NamedTuple):
     """A compiled planner of one's own."""
 
+    buffer: PlanBuffer
     action: int
 
-    def plan(self, sums: Any, stream: Any, draft: Any) -> bool:
-        draft.used[0], draft.shares[0] = 1, 1.0
-        for place in range(draft.policies.shape[1]):
-            draft.policies[0, place] = self.action
+    def plan(self, sums: Any, stream: Any) -> bool:
+        self.buffer.used[0], self.buffer.shares[0] = 1, 1.0
+        for place in range(self.buffer.policies.shape[1]):
+            self.buffer.policies[0, place] = self.action
         return bool(sums.users[0] == 0)
 
 
@@ -200,7 +203,7 @@ class OnePolicy(CompiledLearner):
     private = True
 
     def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
-        return OnePolicyPlanner(1)
+        return OnePolicyPlanner(plan_buffer_for(statistics.shape, 1), 1)
 
 
 class DoubledNoise(NamedTuple):

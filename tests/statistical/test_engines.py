@@ -13,9 +13,8 @@ import pytest
 from ldprl.catalogue import LEARNERS, build
 from ldprl.errors import InputError
 from ldprl.learning.ldp_obi import LDPOBI
-from ldprl.learning.ldp_psrl import LDPPSRL
 from ldprl.learning.learner import Learner
-from ldprl.learning.psrl import PSRL
+from ldprl.learning.psrl import LDPPSRL, PSRL
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mechanisms.bounded_noise import BoundedNoise
 from ldprl.mechanisms.catalogue import MECHANISMS as NAMED
@@ -214,7 +213,7 @@ PAIRS = [
     (one, other)
     for one, kind in LEARNERS.items()
     for other in NAMED
-    if kind.compiles and NAMED[other].compiles and can_plan_with(one, other)
+    if kind.compiles() and NAMED[other].compiles and can_plan_with(one, other)
 ]
 FAST = [
     ("ldp-evi", "subset-selection"),

@@ -17,6 +17,7 @@ import math
 import numpy as np
 
 from ldprl.errors import probability
+from ldprl.learning.confidence import boundary
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.shape import FloatArray
 from ldprl.statistics import Effects
@@ -50,8 +51,6 @@ def effect_intervals(
     failure_probability
         δ, for all cells, actions, both sides and all times together.
     """
-    from ldprl.learning.planners.confidence import boundary
-
     failure = probability("failure_probability", failure_probability, zero=False)
     certain = float(mechanism.spread(0.0))
     # A decoded bit lies in [−f, 1 + f], and the mean of a term in [−¼, ¼].

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from ldprl.naming import Named, built_from
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Family, Statistics
 from ldprl.structure import Structure
-
-_ByCell = TypeVar("_ByCell", bound=tuple[FloatArray, ...])
 
 
 class Learner(Named, ABC):
@@ -62,13 +60,13 @@ class Learner(Named, ABC):
         """Whether a service can plan with it: from private sums, for any number of users."""
         return cls.private and not cls.needs_squares and "episodes" not in cls.parameters()
 
-    compiles: ClassVar[bool] = False
-    """Whether :meth:`planner` does what :meth:`plan` does: not where a class has a plan() of its
-    own and inherits the planner. A learner that does not compile is simulated in Python."""
+    @classmethod
+    def compiles(cls) -> bool:
+        """Whether a simulation may run a compiled planner in place of :meth:`plan`.
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        cls.compiles = "planner" in vars(cls) or (cls.compiles and "plan" not in vars(cls))
+        See :class:`~ldprl.learning.compiled.CompiledLearner`; others are simulated in Python.
+        """
+        return False
 
     @property
     def joint_epsilon(self) -> float | None:
@@ -107,57 +105,6 @@ class Learner(Named, ABC):
         """Return an upper bound on the value of every policy, if the learner has one."""
         return None
 
-    def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
-        """Return the compiled planner for sums with the blocks of ``statistics``, if there is one.
-
-        It is a named tuple with a method ``plan(sums, stream, draft)`` that numba can compile; see
-        :mod:`ldprl.learning.planners`.
-        """
-        return None
-
-    def room(self, statistics: Statistics) -> Any:
-        """Return the :class:`~ldprl.kernels.arrays.PlanBuffer` that its planner fills."""
-        from ldprl.kernels.arrays import plan_buffer_for
-
-        return plan_buffer_for(statistics.shape, 1)
-
-
-class CompiledLearner(Learner):
-    """A learner that plans with its compiled planner, wherever it is asked to plan."""
-
-    catalogued = False
-
-    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
-        """Return what the compiled planner makes of the sums."""
-        from ldprl.learning.planners.calling import make_plan
-
-        planner = self.planner(self._own(statistics), rng)
-        return make_plan(planner, statistics, self.room(statistics), rng, self._questions())
-
-    def _own(self, statistics: Statistics) -> Statistics:
-        """Return ``statistics``, or refuse those of another problem than the mechanism's.
-
-        Planners have arrays of both sizes, and compiled code does not look at their ends.
-        """
-        instance_of("statistics", statistics, Statistics, "mechanism.no_statistics()")
-        if self.mechanism is not None and statistics.shape != self.mechanism.shape:
-            expected = f"that of the learner's mechanism, {self.mechanism.shape}"
-            raise InputError("statistics.shape", statistics.shape, expected)
-        return statistics
-
-    def _questions(self) -> list[Any]:
-        """Return the questions that a plan may ask, in the order of the mechanism."""
-        return []
-
-    def _learnt(self, statistics: Statistics) -> Any:
-        """Return a planner that has learnt from the sums, without making a plan."""
-        from ldprl.kernels.arrays import sums_of
-        from ldprl.kernels.compiling import entry_of
-
-        planner = self.planner(self._own(statistics), np.random.default_rng(0))
-        entry_of(planner, "learn")(planner, sums_of(statistics))
-        return planner
-
 
 def check_mechanism(mechanism: Mechanism) -> Mechanism:
     """Return the mechanism that a learner is given, or refuse it."""
@@ -172,39 +119,6 @@ def check_known(known: Structure | None, mechanism: Mechanism) -> Structure | No
             expected = f"that of the mechanism, {mechanism.shape}"
             raise InputError("structure.shape", known.shape, expected)
     return known
-
-
-def by_cell(found: _ByCell, statistics: Statistics) -> _ByCell:
-    """Return a named tuple of arrays whose rows are cells, each of shape (models, S, A, …)."""
-    states, actions = statistics.shape.states, statistics.shape.actions
-    kind: Any = type(found)
-    shaped: _ByCell = kind(*(part.reshape(-1, states, actions, *part.shape[1:]) for part in found))
-    return shaped
-
-
-class OptimisticLearner(CompiledLearner):
-    """A learner whose plan is one policy, found by optimistic value iteration."""
-
-    def optimistic(self, statistics: Statistics) -> tuple[Policy, FloatArray]:
-        """Return the optimistic policy and values of shape (H + 1, S)."""
-        from ldprl.learning.planners.calling import make_plan
-
-        planner = self._optimist(self._own(statistics))
-        room, rng = self.room(statistics), np.random.default_rng(0)
-        (assignment,) = make_plan(planner, statistics, room, rng, [])
-        return assignment.policy, planner.values
-
-    def optimistic_value(self, statistics: Statistics, initial: FloatArray) -> float:
-        """Return the optimistic value of the best policy."""
-        return float(initial @ self.optimistic(statistics)[1][0])
-
-    def planner(self, statistics: Statistics, rng: np.random.Generator) -> Any:
-        """Return the compiled planner for sums with the blocks of ``statistics``."""
-        return self._optimist(statistics)
-
-    @abstractmethod
-    def _optimist(self, statistics: Statistics) -> Any:
-        """Return a planner that uses no chance and keeps the values it has found."""
 
 
 def next_plan(

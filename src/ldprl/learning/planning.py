@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldprl.kernels.arrays import sizes_of, sums_of
+from ldprl.kernels.door import floats
+from ldprl.kernels.values import solve
+from ldprl.learning.worth import expect
 from ldprl.shape import FloatArray, Policy, Shape, check_policy
 from ldprl.statistics import Statistics
 
@@ -13,8 +17,6 @@ def plan(shape: Shape, rewards: FloatArray, transitions: FloatArray) -> Policy:
 
     Models have shapes (models, S, A) and (transition models, S, A, S).
     """
-    from ldprl.kernels.values import solve
-
     return solve(shape, rewards, transitions)[0]
 
 
@@ -23,10 +25,6 @@ def expected_shares(statistics: Statistics, policy: Policy, moves: FloatArray) -
 
     Users start where the sums say, and move by the transition model ``moves``.
     """
-    from ldprl.kernels.arrays import sizes_of, sums_of
-    from ldprl.kernels.door import floats
-    from ldprl.learning.planners.asker import expect
-
     shape = statistics.shape
     shares = np.zeros((shape.horizon, shape.states))
     wanted = (shape.transition_models, shape.states, shape.actions, shape.states)

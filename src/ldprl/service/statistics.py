@@ -14,7 +14,7 @@ from typing import Any
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.certificates.evidence import Evidence
-from ldprl.learning.changes import model_change
+from ldprl.learning.contradictions import model_change
 from ldprl.learnt.effects import Answered
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.certificate import evidence_of, terms_of

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ldprl.simulation.replan import AtLeast, Growth, Replan, each
 from ldprl.simulation.seeds import Seeds
 from ldprl.statistics import Statistics
 from ldprl.worlds.tabular import TabularMDP
+
+if TYPE_CHECKING:
+    from ldprl.learning.compiled import CompiledLearner
 
 _EXACT = 2**53
 """Counters are doubles: whole numbers below this lose nothing."""
@@ -36,17 +39,18 @@ def engine_for(
     """Return a compiled loop, or None where learner, mechanism or schedule has no compiled part."""
     pace, _ = _pace(schedule)
     known = pace is each or isinstance(pace, Growth)
-    if not (known and learner.compiles and mechanism.compiles) or find_spec("numba") is None:
+    if not (known and learner.compiles() and mechanism.compiles) or find_spec("numba") is None:
         return None
     statistics = mechanism.no_statistics()
     # Sums that this learner cannot use are refused here, and more users than it can serve.
     last = replace(statistics, users=int(points[-1]) - 1)
-    learner.planner(last, np.random.default_rng(0))
+    compiled = cast("CompiledLearner", learner)
+    compiled.planner(last, np.random.default_rng(0))
     if mechanism.channel() is None or not (
         learner.private or mechanism.guarantee.epsilon == np.inf
     ):
         return None
-    return Engine(mdp, learner, mechanism, points, schedule, seeds)
+    return Engine(mdp, compiled, mechanism, points, schedule, seeds)
 
 
 def _pace(schedule: Replan) -> tuple[Replan, int]:
@@ -65,7 +69,7 @@ class Engine:
     def __init__(
         self,
         mdp: TabularMDP,
-        learner: Learner,
+        learner: CompiledLearner,
         mechanism: Mechanism,
         points: IntArray,
         schedule: Replan,
@@ -80,10 +84,11 @@ class Engine:
         self._points, self._empty = points, mechanism.no_statistics()
         if self._empty.shape != shape:
             raise InputError("statistics.shape", self._empty.shape, f"that of the MDP, {shape}")
-        places = learner.room(self._empty).policies.shape[1]
+        planner = learner.planner(self._empty, np.random.default_rng(0))
+        places = planner.buffer.policies.shape[1]
         if places != shape.horizon * shape.states:
             expected = f"an action for each of {shape.horizon} steps and {shape.states} states"
-            raise InputError("room", f"{places} actions of a policy", expected)
+            raise InputError("buffer", f"{places} actions of a policy", expected)
         pace, self._least = _pace(schedule)
         self._growth = pace.factor if isinstance(pace, Growth) else 0.0
         self._chunk = max(1, _STEPS_A_CALL // (shape.states**2 * shape.actions * shape.horizon))
@@ -109,9 +114,8 @@ class Engine:
         planner = self._learner.planner(self._empty, np.random.default_rng(seeds.own))
         draws = getattr(getattr(channel, "noise", None), "draws_each", None)
         run = loops.run_of(
-            sums_of(self._empty), self._learner.room(self._empty), self._points, seeds.world,
-            seeds.own, draws or 0,
-        )  # fmt: skip
+            sums_of(self._empty), planner.buffer, self._points, seeds.world, seeds.own, draws or 0
+        )
         batches = self._growth > 0 or self._least > 1 or draws is None
         loop: Any = loops.growth if batches else loops.each
         loop = entry_for(loop, (channel, planner))

@@ -19,7 +19,7 @@ from ldprl.kernels.counting_channel import CountingChannel, mark_played
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.generator import LANES, fill_words, reseed, uniform
 from ldprl.kernels.noise import one, refill
-from ldprl.learning.planners.calling import large_plan, plan
+from ldprl.learning.compiled import plan_next, plan_now_and_then
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.compiled_mdp import CompiledMDP
 
@@ -107,7 +107,7 @@ def each(
     users, due, at, chosen = sums.users[0], run.clock[0], np.uint64(run.clock[1]), run.clock[2]
     total, loss = run.regret[0], run.regret[1]
     while users < until:
-        changed = plan(planner, sums, own, draft)
+        changed = plan_next(planner, sums, own)
         before = chosen
         chosen = pick(draft, uniform(own)) if draft.used[0] > 1 else 0
         if changed or users == 0 or chosen != before:
@@ -150,7 +150,7 @@ def growth(
     chance, stream, own = run.streams[WORLD], run.streams[NOISE], run.streams[LEARNER]
     users, due, total = sums.users[0], run.clock[0], run.regret[0]
     while users < until:
-        large_plan(planner, sums, own, draft)
+        plan_now_and_then(planner, sums, own)
         batch = min(max(least, math.ceil(factor * users)), points[-1] - users)
         reseed(chance, run.world_key, users)
         left, shares, lost = float(batch), 1.0, 0.0

@@ -77,9 +77,6 @@ class AskedEvenly(LDPEVI):
         learner = LDPEVI(blind, failure_probability=failure, structure=self.structure)
         return learner.planner(statistics, rng)
 
-    def _questions(self) -> list[Any]:
-        return []
-
 
 class AllExplore(LDPEVI):
     """As many explore as optimism asks for: all, wherever it and the greedy policy differ."""

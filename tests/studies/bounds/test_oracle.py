@@ -8,8 +8,8 @@ import pytest
 
 from ldprl.bounds.alternatives import Instance
 from ldprl.bounds.instance import instance_lower_bound
+from ldprl.learning.confidence import boundary, mixture_rates
 from ldprl.learning.ldp_evi import LDPEVI
-from ldprl.learning.planners.confidence import boundary, mixture_rates
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.worlds.families import random_mdp
 from studies.bounds.oracle import oracle_of

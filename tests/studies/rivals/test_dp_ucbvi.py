@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import linprog
 
 from ldprl.kernels.compiling import entry
-from ldprl.learning.planners.calling import make_plan
+from ldprl.learning.compiled import run_planner
 from ldprl.shape import FloatArray, Shape
 from studies.rivals import dp_ucbvi
 from studies.rivals.dp_ucbvi import DPUCBVI, ProjectedCounts
@@ -174,6 +174,6 @@ def test_the_late_term_shrinks_below_its_cap_when_steps_are_counted_apart() -> N
     )
     planners = [learner.planner(sums, np.random.default_rng(0)) for sums in (few, many)]
     for planner, sums in zip(planners, (few, many), strict=True):
-        make_plan(planner, sums, learner.room(sums), np.random.default_rng(0), [])
+        run_planner(planner, sums, np.random.default_rng(0))
     assert planners[0].unsure[2:].tolist() == [4.0, 4.0]
     assert (planners[1].unsure[2:] < 1e-1).all()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ldprl.kernels.arrays import PlanBuffer
 from ldprl.kernels.compiling import kernel
 from ldprl.kernels.generator import uniform
-from ldprl.learning.planners.asker import OUTCOME_VARIANCE, Asker, visit_shares
-from ldprl.learning.planners.worth import best_other
+from ldprl.learning.worth import OUTCOME_VARIANCE, Asker, best_other, visit_shares
 from ldprl.shape import Array, FloatArray, IntArray
 
 MOST_QUESTIONS = 4
@@ -23,7 +22,7 @@ _LEAST_WEIGHT = 1e-3
 def hand_out(
     asker: Asker, reports: FloatArray, move_reports: FloatArray, policy: IntArray,
     greedy: IntArray, transitions: FloatArray, part: float, shared: bool, stream: Array,
-    draft: PlanBuffer,
+    buffer: PlanBuffer,
 ) -> None:  # fmt: skip
     """Give ``part`` of the users to the best few candidates, in proportion to their worth.
 
@@ -33,11 +32,11 @@ def hand_out(
     anything. Without questions all play ``policy``.
     """
     step, worth, chosen, states = asker.step, asker.worth, asker.chosen, asker.sizes.states
-    used, policies, shares = draft.used, draft.policies, draft.shares
+    used, policies, shares = buffer.used, buffer.policies, buffer.shares
     questions = step.size
     if questions == 0:
         _assign(policy, policy, policy, questions, questions, policies[used[0]])
-        shares[used[0]], draft.asked[used[0]] = part, 0
+        shares[used[0]], buffer.asked[used[0]] = part, 0
         used[0] += 1
         return
     candidates = 2 * questions if worth[questions] >= 0 else questions
@@ -53,8 +52,8 @@ def hand_out(
         begin = step[q] * states
         _assign(way, policy, greedy, begin, begin + states, policies[at])
         spread = asker.shares if i < questions else asker.usual
-        asked, weights = draft.questions[at], draft.weights[at]
-        draft.asked[at] = asker.answers
+        asked, weights = buffer.questions[at], buffer.weights[at]
+        buffer.asked[at] = asker.answers
         asked[0] = q
         ask(asker, spread, q, weights[0])
         if asker.answers > 1:

@@ -9,9 +9,9 @@ import pytest
 
 from ldprl.catalogue import build
 from ldprl.errors import InputError
+from ldprl.learning.compiled import forget_impossible
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_ts import LDPTS
-from ldprl.learning.planners.constraints import forget_impossible
 from ldprl.simulation.engine import simulate
 from ldprl.structure import Structure
 from ldprl.worlds import riverswim

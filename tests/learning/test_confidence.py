@@ -12,8 +12,8 @@ from scipy.special import logsumexp
 
 from ldprl import Laplace, NoPrivacy, Shape, SubsetSelection
 from ldprl.kernels.compiling import entry
-from ldprl.learning.planners import confidence
-from ldprl.learning.planners.confidence import boundary, growth_room, mixture_rates, row_set
+from ldprl.learning import confidence
+from ldprl.learning.confidence import boundary, growth_room, mixture_rates, row_set
 from ldprl.mechanisms.rows import RowLaw
 from ldprl.shape import FloatArray
 from tests.statistical.checks import TYPE_I, at_most

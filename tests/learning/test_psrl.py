@@ -11,13 +11,9 @@ from scipy import integrate, stats
 
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError
-from ldprl.kernels.arrays import PlanBuffer, plan_buffer_for
 from ldprl.kernels.compiling import entry
-from ldprl.learning.ldp_psrl import LDPPSRL
-from ldprl.learning.planners.calling import stream_of
-from ldprl.learning.planners.posterior import Sampler, draw_plan, sampler_for
-from ldprl.learning.posterior import Posterior
-from ldprl.learning.psrl import PSRL
+from ldprl.learning.compiled import stream_of
+from ldprl.learning.psrl import LDPPSRL, PSRL, Posterior, PSRLPlanner, draw_plan
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.shuffle import Shuffle
@@ -30,17 +26,17 @@ from tests.statistical.checks import TYPE_I
 
 
 @entry
-def draw(sampler: Sampler, stream: Array, draft: PlanBuffer) -> None:
-    draw_plan(sampler, stream, draft)
+def draw(planner: PSRLPlanner, stream: Array) -> None:
+    draw_plan(planner, stream)
 
 
 def draw_policy(posterior: Posterior, problem: Shape, rng: np.random.Generator) -> Policy:
     """Draw a model and return its optimal policy (posterior sampling)."""
-    sampler, draft = sampler_for(problem), plan_buffer_for(problem, 1)
-    for room, part in zip(sampler.posterior, posterior, strict=True):
-        room[...] = np.reshape(part, room.shape)
-    draw(sampler, stream_of(rng), draft)
-    policy: Policy = draft.policies[0].reshape(problem.horizon, problem.states)
+    planner = PSRL().planner(NoPrivacy(problem).no_statistics(), rng)
+    for place, part in zip(planner.posterior, posterior, strict=True):
+        place[...] = np.reshape(part, place.shape)
+    draw(planner, stream_of(rng))
+    policy: Policy = planner.buffer.policies[0].reshape(problem.horizon, problem.states)
     return policy
 
 

@@ -6,13 +6,19 @@ range that they were computed for.
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
+from ldprl.kernels.arrays import Sizes, Sums
 from ldprl.kernels.compiling import entry, kernel, spliced
 from ldprl.kernels.door import floats
 from ldprl.kernels.generator import exp_of, log_of
-from ldprl.mechanisms.rows import RowLaw
-from ldprl.shape import FloatArray
+from ldprl.learning.compiled import constraint_arrays, forget_impossible
+from ldprl.mechanisms.rows import RowLaw, RowLaws
+from ldprl.shape import BoolArray, FloatArray
+from ldprl.structure import Structure
 
 _COMPONENTS = 36
 _RATIO = 1.6
@@ -208,3 +214,136 @@ def _side(
     variance += visited * max(extra, 0.0)
     reach = side[0] + max(side[1] * low, side[1] * high)
     return upper_boundary(variance, reach, law[_TAIL], log_threshold, rates, growth, start)
+
+
+class PlausibleSet(NamedTuple):
+    """The confidence set, the point model inside it, and the sums that they were made from.
+
+    A row depends on its own sums alone, so a row whose sums have not changed is kept. ``fixed`` has
+    the rewards that are public (NaN for the others) and ``possible`` the transitions that are; both
+    are empty where nothing is known.
+    """
+
+    fixed: FloatArray
+    possible: BoolArray
+    log_threshold: float
+    reward_law: FloatArray
+    move_law: FloatArray
+    reward_rates: FloatArray
+    move_rates: FloatArray
+    growth: FloatArray
+    reward_low: FloatArray
+    reward_high: FloatArray
+    rewards: FloatArray
+    move_low: FloatArray
+    move_high: FloatArray
+    moves: FloatArray
+    reward_sums: FloatArray
+    move_sums: FloatArray
+
+
+def plausible_set_for(
+    sizes: Sizes, laws: RowLaws, log_threshold: float, known: Structure | None
+) -> PlausibleSet:
+    """Return room for the set of a problem, with what it is made by."""
+    cells, rows = sizes.cells, (sizes.leading, sizes.states)
+    fixed, possible = constraint_arrays(known, sizes.states)
+    return PlausibleSet(
+        fixed=fixed,
+        possible=possible,
+        log_threshold=log_threshold,
+        reward_law=laws.rewards.numbers(),
+        move_law=laws.transitions.numbers(),
+        reward_rates=mixture_rates(laws.rewards),
+        move_rates=mixture_rates(laws.transitions),
+        growth=growth_room(),
+        reward_low=np.zeros(cells),
+        reward_high=np.zeros(cells),
+        rewards=np.zeros(cells),
+        move_low=np.zeros(rows),
+        move_high=np.zeros(rows),
+        moves=np.zeros(rows),
+        reward_sums=np.full((cells, 3), np.nan),
+        move_sums=np.full((sizes.leading, sizes.states + 1), np.nan),
+    )
+
+
+@spliced
+def learn_set(found: PlausibleSet, sums: Sums) -> None:
+    """Bring the plausible set up to date with the sums."""
+    growth, threshold = found.growth, found.log_threshold
+    _learn_rewards(
+        sums.rewards, sums.visits, sums.reports, found.reward_law, threshold,
+        found.reward_rates, growth, found.reward_sums, found.reward_low, found.reward_high,
+        found.rewards,
+    )  # fmt: skip
+    _learn_moves(
+        sums.transitions, sums.move_reports, found.move_law, threshold, found.move_rates,
+        growth, found.move_sums, found.move_low, found.move_high, found.moves,
+    )  # fmt: skip
+    apply_known(found)
+
+
+@kernel
+def apply_known(found: PlausibleSet) -> None:
+    """Put what is publicly known into the set."""
+    fixed, possible = found.fixed, found.possible
+    for cell in range(fixed.size):
+        if not math.isnan(fixed[cell]):
+            found.reward_low[cell] = found.reward_high[cell] = found.rewards[cell] = fixed[cell]
+    for cell in range(possible.shape[0]):
+        low, high, moves = found.move_low[cell], found.move_high[cell], found.moves[cell]
+        forget_impossible(possible[cell], moves)
+        for s in range(moves.size):
+            if not possible[cell, s]:
+                low[s] = high[s] = 0.0
+
+
+@kernel
+def _learn_rewards(
+    rewards: FloatArray, visits: FloatArray, reports: FloatArray, law: FloatArray,
+    threshold: float, rates: FloatArray, growth: FloatArray, seen: FloatArray, low: FloatArray,
+    high: FloatArray, means: FloatArray,
+) -> None:  # fmt: skip
+    growth[growth.size - 1] = -1
+    for cell in range(rewards.size):
+        total, count = rewards[cell], visits[cell]
+        row = seen[cell]
+        if row[0] == total and row[1] == count and row[2] == reports[cell]:
+            continue
+        row[0], row[1], row[2] = total, count, reports[cell]
+        row_set(
+            rewards[cell : cell + 1], count, reports[cell], law, threshold, rates, growth,
+            low[cell : cell + 1], high[cell : cell + 1],
+        )  # fmt: skip
+        mean = total / count if count > 0 else 0.5
+        means[cell] = min(max(mean, low[cell]), high[cell])
+
+
+@kernel
+def _learn_moves(
+    transitions: FloatArray, reports: FloatArray, law: FloatArray, threshold: float,
+    rates: FloatArray, growth: FloatArray, seen: FloatArray, low: FloatArray, high: FloatArray,
+    means: FloatArray,
+) -> None:  # fmt: skip
+    """Update the rows of transitions; p̂ is clipped into the box and made a distribution again."""
+    growth[growth.size - 1] = -1
+    states = transitions.shape[1]
+    for cell in range(transitions.shape[0]):
+        row, old, moves = transitions[cell], seen[cell], means[cell]
+        changed, leaving = old[states] != reports[cell], 0.0
+        for s in range(states):
+            changed |= old[s] != row[s]
+            old[s] = row[s]
+            leaving += row[s]
+        if not changed:
+            continue
+        old[states] = reports[cell]
+        row_set(row, leaving, reports[cell], law, threshold, rates, growth, low[cell], high[cell])
+        total = 0.0
+        for s in range(states):
+            mean = row[s] / leaving if leaving > 0 else 1 / states
+            moves[s] = min(max(mean, low[cell, s]), high[cell, s])
+            total += moves[s]
+        for s in range(states):
+            moves[s] = moves[s] / total if total > 0 else 1 / states
