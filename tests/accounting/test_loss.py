@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -19,6 +20,7 @@ from ldprl.accounting.loss import (
     least_noise,
     shifted_pair,
 )
+from ldprl.accounting.noise_pairs import laplace_pair
 from ldprl.shape import FloatArray
 
 EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0)
@@ -83,6 +85,19 @@ def test_delta_is_enumerations_within_a_grid_step(name: str) -> None:
         computed = delta_at(pairs, epsilon)
         assert enumerated(pairs, epsilon) <= computed + ROUNDING
         assert computed <= enumerated(pairs, epsilon - step_of(pairs)) + ROUNDING
+
+
+def test_each_copy_may_lose_more_than_the_outcomes_that_were_put_together() -> None:
+    one = laplace_pair(0.5, 1)
+    for epsilon in EPSILONS:
+        together = delta_at([replace(one, copies=3)], epsilon)
+        assert together == pytest.approx(delta_at([one] * 3, epsilon), abs=ROUNDING)
+
+
+def test_what_is_rare_and_gives_away_almost_all_is_not_left_out() -> None:
+    rare = 5e-15
+    pair = LossPair(np.array([rare, 1 - rare]), np.array([1e-40, 1.0]))
+    assert delta_at([pair], 1.0) == pytest.approx(rare, rel=0.1)
 
 
 def test_disjoint_supports_are_told_apart_for_sure() -> None:

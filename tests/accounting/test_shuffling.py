@@ -211,7 +211,9 @@ def test_between_the_authors_own_bounds() -> None:
 def test_the_three_directions_agree_and_err_to_the_safe_side() -> None:
     crowd, delta = 20_000, 1e-8
     local = largest_local_epsilon(crowd, 1.0, delta)
-    assert 1 - 1e-4 < central_epsilon([clones(local)], crowd, delta) <= 1.0 + 1e-6
+    found = central_epsilon([clones(local)], crowd, delta)
+    assert 1 - 1e-4 < found <= 1.0 + 1e-6
+    assert central_delta([clones(local)], crowd, found) <= delta
     assert central_delta([clones(local)], crowd, 1.0) <= delta
     least = smallest_crowd([clones(local)], 1.0, delta)
     assert 0.999 * crowd < least <= crowd
@@ -253,6 +255,17 @@ def test_participations_compose_never_below_enumeration() -> None:
             exact = hockey_stick(twice[0], twice[1], epsilon)
             assert exact <= delta_at([replace(pair, copies=2)], epsilon)
             assert hockey_stick(one, two, epsilon) <= delta_at([pair], epsilon)
+
+
+def test_participations_compose_up_to_what_a_report_alone_says() -> None:
+    """It may be that all the others say nothing: the largest loss stays ε₀, however rare it is."""
+    local, crowd = 4.0, 10**5
+    pair = crowd_pair([clones(local)], crowd)
+    shared = (pair.first > 0) & (pair.second > 0)
+    assert np.log(pair.first[shared] / pair.second[shared]).max() == pytest.approx(local)
+    for epsilon in np.linspace(0, local, 20, endpoint=False).tolist():
+        found = np.maximum(pair.first - math.exp(epsilon) * pair.second, 0).sum()
+        assert found >= central_delta([clones(local)], crowd, epsilon) * (1 - 1e-6)
 
 
 def test_ten_participations_cost_far_less_than_ten_times_one() -> None:

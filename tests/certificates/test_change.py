@@ -101,6 +101,14 @@ def test_answers_that_come_late_count_where_their_policy_was_handed_out() -> Non
     assert changed_at(late, 0.01) == 1
 
 
+def test_an_alarm_needs_all_the_evidence_that_its_level_asks_for() -> None:
+    blocks = [Bits(500, 400), Bits(500, 390), Bits(300, 90)]
+    users, ones = np.array([(one.users, one.ones) for one in blocks]).T
+    level = math.exp(-np.logaddexp.reduce(split_evidence(users, ones)))
+    assert changed_at(blocks, 1.001 * level) == 2
+    assert changed_at(blocks, 0.999 * level) is None
+
+
 def test_nothing_is_said_of_one_block_and_a_level_is_checked() -> None:
     assert changed_at([], 0.5) is None
     assert changed_at([Bits(10, 3)], 0.5) is None

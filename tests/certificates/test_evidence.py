@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -193,6 +195,18 @@ def test_a_cautious_plan_takes_the_lower_bounds(ones: int, safer: int) -> None:
     rest = 1 - wanted.exploring - wanted.candidate
     assert given == pytest.approx(rest if safer else wanted.candidate)
     assert sum(one.share for one in plan) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("confidence", [0.95, 0.5])
+def test_nobody_explores_before_enough_is_saved(confidence: float) -> None:
+    """ln(1/α)/(0.1·m) users, with the α of the certificates."""
+    least = math.ceil(math.log(1 / (1 - confidence)) / (0.1 * 0.05))
+    terms = Terms(0.2, confidence, SCALE, incumbent=policy(0), most_lost=0.05)
+    for users in (least - 1, least):
+        evidence = Evidence(terms)
+        evidence.add(LEARNING[0], users, np.zeros(2, dtype=np.int64))
+        plan = evidence.asked(LEARNING, users, lambda: policy(1))
+        assert ({int(one.policy[0, 0]) for one in plan} == {0}) is (users < least)
 
 
 def test_answers_to_the_learners_questions_are_no_evidence() -> None:
