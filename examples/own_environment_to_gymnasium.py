@@ -37,7 +37,7 @@ check_env(env, skip_render_check=True)
 mechanism = SubsetSelection(reader.shape, epsilon=2.0)
 learner = LDPEVI(mechanism)
 result = simulate(reader, learner, mechanism, episodes=1_000_000, seed=0)
-policy = learner.plan(result.statistics[0], np.random.default_rng(0))[0].policy
+policy = learner.plan(result.statistics[0], np.random.default_rng(0))[0].table
 for step, row in enumerate(policy):
     fresh, tired = (ACTIONS[action] for action in row[:2])
     print(f"text {step + 1}   fresh: {fresh:<8} tired: {tired}")

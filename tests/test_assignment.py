@@ -61,7 +61,7 @@ BAD: dict[str, tuple[Any, str]] = {
     "an action below 0": ((Assignment(TABLE - 1),), "plan[0].policy[0, 0]"),
     "a law of another shape": (
         (Assignment(TableDistribution.of(Shape(1, 1, 1), np.ones((1, 1, 1)), "0" * 32)),),
-        "plan[0].tables",
+        "plan[0].policy",
     ),
     "a step that leads nowhere": (asking(Question(Transition(), 1, EVEN)), ASKED + ".step"),
     "weights of fewer states": (asking(Question(Reward(), 0, EVEN[:2])), ASKED + ".weights"),
@@ -136,12 +136,12 @@ def test_good_plans_pass_as_they_are() -> None:
 
 def test_an_assignment_with_a_law_has_no_single_table() -> None:
     one = Assignment(law())
-    with pytest.raises(InputError, match="law of tables"):
-        _ = one.policy
+    with pytest.raises(InputError, match="law of policies"):
+        _ = one.table
     with pytest.raises(InputError, match="table"):
         one.drawn(None)
-    assert np.array_equal(one.drawn(5).policy, law().table(5))
-    assert Assignment(TABLE).drawn(None).policy is TABLE
+    assert np.array_equal(one.drawn(5).table, law().table(5))
+    assert Assignment(TABLE).drawn(None).table is TABLE
     np.testing.assert_allclose(one.chances(SHAPE), 0.5)
     assert Assignment(TABLE).chances(SHAPE).sum(axis=2).tolist() == [[1.0] * 3] * 2
 

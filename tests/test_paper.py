@@ -242,9 +242,9 @@ def test_the_loop_is_the_reference_loop() -> None:
     turns = list(run_protocol(theirs, FromThePage(agent), chosen, 300, seed=11))
     lost = 0.0
     for (policy, report, total), turn in zip(played, turns, strict=True):
-        np.testing.assert_array_equal(policy, turn.assignment.policy)
+        np.testing.assert_array_equal(policy, turn.assignment.table)
         np.testing.assert_array_equal(report, turn.report)
-        lost += regret(theirs, turn.assignment.policy)
+        lost += regret(theirs, turn.assignment.table)
         assert total == pytest.approx(lost)
     assert len({policy.tobytes() for policy, _, _ in played}) > 3, "it has learnt something"
 

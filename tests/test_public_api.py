@@ -93,7 +93,7 @@ KINDS: dict[str, tuple[object, ...]] = {
     "shape": SIZES, "mechanism": RANDOMIZER, "mdp": WORLD, "learner": AGENT,
     "structure": KNOWLEDGE, "transitions": TABLE, "rewards": TABLE, "initial": TABLE,
     "groups": TABLE, "incumbent": TABLE, "admissible": TABLE, "successors": TABLE,
-    "reports": ("2", (1.5,), (-1,), ("2",), (True,), 3, None), "tables": TABLE,
+    "reports": ("2", (1.5,), (-1,), ("2",), (True,), 3, None), "policies": TABLE,
     "share": NUMBER, "questions": ("text", ("text",), 3, None),
 }  # fmt: skip
 FREE = {"progress", "status"}
@@ -102,7 +102,7 @@ FINE: dict[str, tuple[object, ...]] = {
     "memory": (None,), "structure": (None,), "answers": (None,), "initial": (None,),
     "crowd": (None,),
 }  # fmt: skip
-LATER = {(Assignment, "tables"), (Assignment, "share")}
+LATER = {(Assignment, "policies"), (Assignment, "share")}
 """What is looked at when a plan with it enters, by :func:`ldprl.assignment.check_plan`."""
 MEANT: dict[tuple[object, str], tuple[object, ...]] = {
     (Budget, "epsilon"): ("2",),

@@ -1,4 +1,4 @@
-"""What users receive: policy tables and, where the mechanism asks any, questions."""
+"""What users receive: policies and, where the mechanism asks any, questions."""
 
 from __future__ import annotations
 
@@ -9,35 +9,47 @@ import numpy as np
 
 from ldprl.errors import InputError, instance_of, real
 from ldprl.mechanisms.questions.question import Question
-from ldprl.policies.tables import TableDistribution
-from ldprl.shape import FloatArray, Policy, Shape, check_policy
+from ldprl.policies.policy import Policy, PolicyDistribution
+from ldprl.policies.tables import Table, TableDistribution
+from ldprl.problem import Problem
+from ldprl.shape import Array, FloatArray, IntArray, Shape, tabular
 from ldprl.structure import Structure
 
 _MOST_AT_ONCE = 2**20
-"""Up to this many tables, users are spread over all of them at once."""
+"""Up to this many policies, users are spread over all of them at once."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Assignment:
     """Public instructions for a share of the next users.
 
     Attributes
     ----------
-    tables
-        Actions of shape (H, S), the same for all of them, or a law from which each user's
-        table is drawn. A whole table is handed out, never a look-up by state.
+    policies
+        The policy of all of them, or the law from which each user's own is drawn. An array of
+        actions, of shape (H, S), is a table. A whole policy is handed out, never a look-up by
+        state.
     share
         Which share of the users gets this assignment; the shares of a plan sum to 1.
     questions
         What to report about, for mechanisms that ask: each about a different step.
     """
 
-    tables: Policy | TableDistribution
+    policies: Policy | PolicyDistribution
     share: float = 1.0
     questions: tuple[Question, ...] = ()
 
-    def __post_init__(self) -> None:
-        instance_of("questions", self.questions, tuple)
+    def __init__(
+        self,
+        policies: Policy | PolicyDistribution | Array,
+        share: float = 1.0,
+        questions: tuple[Question, ...] = (),
+    ) -> None:
+        if not isinstance(policies, Policy | PolicyDistribution):
+            policies = Table(policies)
+        object.__setattr__(self, "policies", policies)
+        object.__setattr__(self, "share", share)
+        object.__setattr__(self, "questions", instance_of("questions", questions, tuple))
         for i, question in enumerate(self.questions):
             if not isinstance(question, Question):
                 raise InputError(f"questions[{i}]", question, "a Question")
@@ -46,26 +58,36 @@ class Assignment:
             raise InputError("questions", f"about steps {steps}", "questions about distinct steps")
 
     @property
+    def distribution(self) -> PolicyDistribution | None:
+        """The law of the policies, if each user's is drawn."""
+        return self.policies if isinstance(self.policies, PolicyDistribution) else None
+
+    @property
     def law(self) -> TableDistribution | None:
         """The law of the tables, if each user's table is drawn."""
-        return self.tables if isinstance(self.tables, TableDistribution) else None
+        return self.policies if isinstance(self.policies, TableDistribution) else None
 
     @property
     def policy(self) -> Policy:
-        """The one table of all users."""
-        if isinstance(self.tables, TableDistribution):
-            raise InputError("assignment.policy", "a law of tables", "one table: see drawn()")
-        return self.tables
+        """The one policy of all users."""
+        if not isinstance(self.policies, Policy):
+            raise InputError("assignment.policy", "a law of policies", "one policy: see drawn()")
+        return self.policies
+
+    @property
+    def table(self) -> IntArray:
+        """The actions, of shape (H, S), of the one table of all users."""
+        return instance_of("assignment.policy", self.policy, Table).actions
 
     def drawn(self, number: int | None) -> Assignment:
-        """Return the assignment of the users who get table ``number``, if there is a law."""
-        if self.law is None:
+        """Return the assignment of the users who get policy ``number``, if there is a law."""
+        if self.distribution is None:
             return self
-        return replace(self, tables=self.law.table(-1 if number is None else number))
+        return replace(self, policies=self.distribution.policy(-1 if number is None else number))
 
     def spread(self, users: int, rng: np.random.Generator) -> Iterator[tuple[Assignment, int]]:
-        """Draw which tables ``users`` users get: each table with the number of its users."""
-        law = self.law
+        """Draw which policies ``users`` users get: each with the number of its users."""
+        law = self.distribution
         if law is None:
             yield self, users
             return
@@ -80,11 +102,11 @@ class Assignment:
 
     def chances(self, shape: Shape) -> FloatArray:
         """Return how likely a user is to get each action, of shape (H, S, A)."""
-        if isinstance(self.tables, TableDistribution):
-            return self.tables.chances()
+        if self.law is not None:
+            return self.law.chances()
         result = np.zeros((shape.horizon, shape.states, shape.actions))
         steps, states = np.ogrid[: shape.horizon, : shape.states]
-        result[steps, states, self.tables] = 1.0
+        result[steps, states, self.table] = 1.0
         return result
 
 
@@ -95,7 +117,7 @@ SHARES_TOLERANCE = 1e-9
 """How far the shares of a plan may be from 1: what adding a few thousand floats can lose."""
 
 
-def check_plan(plan: object, shape: Shape) -> Plan:
+def check_plan(plan: object, problem: Problem) -> Plan:
     """Return ``plan`` unchanged, or refuse it; called before anybody receives it."""
     if not isinstance(plan, tuple | list) or not plan:
         raise InputError("plan", type(plan).__name__, "a tuple of one or more assignments")
@@ -105,13 +127,9 @@ def check_plan(plan: object, shape: Shape) -> Plan:
             raise InputError(field, type(one).__name__, "an Assignment")
         if real(f"{field}.share", one.share, "a number from 0 to 1") < 0:
             raise InputError(f"{field}.share", one.share, "a number from 0 to 1")
-        if isinstance(one.tables, TableDistribution):
-            if one.tables.shape != shape:
-                raise InputError(f"{field}.tables", one.tables.shape, f"a law for {shape}")
-        else:
-            check_policy(f"{field}.policy", one.tables, shape)
+        problem.check_policy(f"{field}.policy", one.policies)
         for j, question in enumerate(one.questions):
-            _check_question(f"{field}.questions[{j}]", question, one, shape)
+            _check_question(f"{field}.questions[{j}]", question, one, tabular(problem))
     total = float(sum(one.share for one in plan))
     if abs(total - 1) > SHARES_TOLERANCE:
         raise InputError("plan", f"shares that sum to {total:.12g}", "shares that sum to 1")
@@ -124,7 +142,7 @@ def check_admissible(one: Assignment, known: Structure | None) -> None:
         return
     law = one.law
     if law is None:
-        known.check_admissible("policy", one.policy)
+        known.check_admissible("policy", one.table)
     else:
         known.check_law("law.weights", law.weights[:, law.cells.cell])
 
@@ -160,8 +178,8 @@ def _acts_alike(question: Question, one: Assignment, shape: Shape) -> bool:
     if len(states) == shape.states:
         return True
     same = where.first[where.cell]
-    if isinstance(one.tables, TableDistribution):
-        together = one.tables.cells.cell
+    if one.law is not None:
+        together = one.law.cells.cell
         return bool(np.all(together == together[same]))
-    actions = one.tables[question.step]
+    actions = one.table[question.step]
     return bool(np.all(actions == actions[same]))

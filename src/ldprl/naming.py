@@ -150,6 +150,12 @@ class Catalogue(Mapping[str, type[N]], Generic[N]):
             raise InputError(field, name, f"a whole {what}: it lacks {', '.join(missing)}")
         return kind
 
+    def name_of(self, kind: type[N]) -> str:
+        """Return what :meth:`find` finds a class by."""
+        if self.get(kind.name) is kind:
+            return kind.name
+        return f"{kind.__module__}:{kind.__qualname__}"
+
     def _found_elsewhere(self, name: str, field: str) -> type[N]:
         """Return the class that has left the package, where its new module can be imported."""
         place = self._moved[name]

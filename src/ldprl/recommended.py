@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ldprl.shape import Shape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ldprl.shape import Shape
 
 FEW_STATES = 3
 """Up to this many states a model is learnt with fewer users than effects on the return

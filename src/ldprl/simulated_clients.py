@@ -169,7 +169,7 @@ class SimulatedClients:
         if outcome.cause:
             self.refused[outcome.cause] += 1
         assert outcome.issued is not None
-        self.regret.add(1, self.regret.loss(outcome.issued.assignment.policy))
+        self.regret.add(1, self.regret.loss(outcome.issued.assignment.table))
 
     def _wait(self, seconds: float) -> None:
         if self._stopped.wait(seconds):

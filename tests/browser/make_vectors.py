@@ -22,7 +22,8 @@ from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.sampling import discrete_laplace, round_to_grid
 from ldprl.partition import Partition
-from ldprl.policies.tables import MOST_TABLES, TableDistribution
+from ldprl.policies.policy import MOST_POLICIES
+from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.certificate import Certified
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.labels import Labels
@@ -197,8 +198,8 @@ def _tables() -> Iterator[dict[str, Any]]:
         cells = shape.states if where is None else where.count
         chances = rng.dirichlet(np.ones(shape.actions), (steps, cells))
         chances[0, 0] = np.eye(shape.actions)[-1]
-        law = TableDistribution.of(shape, chances, rng.bytes(16).hex(), MOST_TABLES, where)
-        for number in (0, 1, 2**32 + 7, MOST_TABLES - 1):
+        law = TableDistribution.of(shape, chances, rng.bytes(16).hex(), MOST_POLICIES, where)
+        for number in (0, 1, 2**32 + 7, MOST_POLICIES - 1):
             yield {
                 "shape": {name: getattr(shape, name) for name in ("states", "actions", "horizon")},
                 "law": law.document(),
@@ -280,7 +281,7 @@ def _trajectories(shape: Shape, assignment: Assignment) -> Iterator[Trajectory]:
     steps = range(shape.horizon)
     for rewards in _REWARDS:
         states = [(2 * h + len(str(rewards))) % shape.states for h in steps]
-        actions = [int(assignment.policy[h, states[h]]) for h in steps]
+        actions = [int(assignment.table[h, states[h]]) for h in steps]
         yield Trajectory(states, actions, [rewards[h % 2] for h in steps])
     actions = [*actions[:-1], (actions[-1] + 1) % shape.actions]
     yield Trajectory(states, actions, [1.0] * shape.horizon)

@@ -125,7 +125,7 @@ def test_every_life_could_have_sent_it_and_the_odds_are_those_of_the_mechanism(
     outcomes = itertools.product(range(DEMO.shape.states), (0.0, 1.0))
     for life in itertools.product(list(outcomes), repeat=HORIZON):
         states, rewards = zip(*life, strict=True)
-        actions = [int(assignment.policy[h, states[h]]) for h in steps]
+        actions = [int(assignment.table[h, states[h]]) for h in steps]
         trajectory = Trajectory(states, actions, rewards)
         chance = DEMO.built.log_likelihood(tally, trajectory, assignment)
         assert chance is not None

@@ -99,13 +99,13 @@ def ever_over(seed: int, served: int, *, allowed: float = ALLOWED) -> bool:
         plan = evidence.asked((Assignment(TRIED),), evidence.users, lambda: CANDIDATE)
         plans[version] = (evidence.users, plan)
         drawn = rng.choice(len(plan), served, p=[one.share for one in plan])
-        worth = np.array([WORTH[int(one.policy[0, 0])] for one in plan])
+        worth = np.array([WORTH[int(one.table[0, 0])] for one in plan])
         path = lost + np.cumsum(1 - ALLOWED - worth[drawn])
         if path.max() > 0:
             return True
         lost = float(path[-1])
         sums, late = sums + late, []
-        careful = [place for place, one in enumerate(plan) if one.policy is not TRIED]
+        careful = [place for place, one in enumerate(plan) if one.table is not TRIED]
         left = 200
         for place in [*careful, *(set(range(len(plan))) - set(careful))]:
             count = int((drawn == place).sum())

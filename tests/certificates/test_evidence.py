@@ -32,12 +32,12 @@ def asked(evidence: Evidence, users: int, best: int) -> dict[int, float]:
     evidence.note(users, plan)
     assert [one.share for one in plan[:2]] == pytest.approx([0.8 * 0.25, 0.8 * 0.75])
     assert all(map(is_certifying, plan[2:]))
-    return {int(one.policy[0, 0]): one.share for one in plan[2:]}
+    return {int(one.table[0, 0]): one.share for one in plan[2:]}
 
 
 def answer(evidence: Evidence, action: int, users: int, ones: int) -> None:
     plan = evidence.asked(LEARNING, 0, lambda: policy(action))
-    assignment = next(one for one in plan[2:] if one.policy[0, 0] == action)
+    assignment = next(one for one in plan[2:] if one.table[0, 0] == action)
     evidence.add(assignment, users, np.array([users - ones, ones]))
 
 
@@ -170,7 +170,7 @@ def test_a_cautious_plan_takes_the_lower_bounds(ones: int, safer: int) -> None:
     """Of the policy under certificate, worse or better than the incumbent."""
     evidence = Evidence(Terms(0.2, 0.95, SCALE, incumbent=policy(0), most_lost=0.1))
     first = evidence.asked(LEARNING, 0, lambda: policy(1))
-    assert {int(one.policy[0, 0]) for one in first} == {0}
+    assert {int(one.table[0, 0]) for one in first} == {0}
     evidence.add(LEARNING[0], 10**6, np.zeros(2, dtype=np.int64))
     untried = evidence.asked(LEARNING, 10**6, lambda: policy(1))
     unknown = cautious_shares(0.1, 10**6, 0.05, 0.0, 1.0, 0.2)
@@ -191,7 +191,7 @@ def test_a_cautious_plan_takes_the_lower_bounds(ones: int, safer: int) -> None:
     exploring = sum(one.share for one in plan[:2])
     assert exploring == pytest.approx(wanted.exploring)
     assert [one.share for one in plan[:2]] == pytest.approx([exploring / 4, exploring * 3 / 4])
-    given = sum(one.share for one in plan[2:] if one.policy[0, 0] == 1)
+    given = sum(one.share for one in plan[2:] if one.table[0, 0] == 1)
     rest = 1 - wanted.exploring - wanted.candidate
     assert given == pytest.approx(rest if safer else wanted.candidate)
     assert sum(one.share for one in plan) == pytest.approx(1)

@@ -43,6 +43,7 @@ def goes_on(episode: Episode) -> None:
     """Live on from wherever the episode is, as an app does that has kept nothing."""
     while not episode.done:
         state = START if episode.state is None else episode.state
+        assert isinstance(state, int)
         reward, following = step(state, episode.action(state))
         episode.record(reward, following)
 
@@ -82,7 +83,7 @@ def test_an_episode_is_what_take_part_lives_through(
     assert made == COUNT
     (lived,) = seen
     assert service.asked == list(service.counted)
-    policy = service.issued(service.asked[0]).assignment.policy
+    policy = service.issued(service.asked[0]).assignment.table
     actions = [int(policy[h, state]) for h, state in enumerate(STATES)]
     assert lived == Trajectory(tuple(STATES), tuple(actions), tuple(REWARDS))
     assert journal_of(path).read_bytes() == b"", "what was lived is not kept"

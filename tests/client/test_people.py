@@ -49,7 +49,7 @@ def test_regret_is_that_of_the_policies_handed_out(service: FakeService) -> None
     people = people_of(service, 20, concurrency=2)
     people.run()
     points, curve = people.curve()
-    loss = regret(WORLD, service.plan[0].policy)
+    loss = regret(WORLD, service.plan[0].table)
     assert loss > 0
     assert np.allclose(curve, loss * np.array(points))
     assert points[-1] == 20

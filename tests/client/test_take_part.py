@@ -31,7 +31,7 @@ def test_a_report_is_made_under_the_policy_of_its_own_id(
     assert sorted(report) == ["assignment", "deployment", "id", "values", "version"]
     (lived,) = seen
     assert outcome.issued is not None
-    policy = outcome.issued.assignment.policy
+    policy = outcome.issued.assignment.table
     assert list(lived.states) == [2, 0, 1]
     assert list(lived.actions) == [policy[0, 2], policy[1, 0], policy[2, 1]]
     assert list(lived.rewards) == [0.0, 0.0, 1.0]

@@ -13,6 +13,7 @@ from ldprl.learning.guard import FORGETTING, LEAST_WEIGHT, TOLERATED, WATCHED, s
 from ldprl.learning.ldp_evi import LDPEVI, Plausible
 from ldprl.learning.planning import expected_shares
 from ldprl.mechanisms.questions.question import Question
+from ldprl.policies.tables import Table
 from ldprl.shape import FloatArray, Policy
 from ldprl.statistics import Statistics
 from tests.learning.exploring import best_weights
@@ -101,9 +102,9 @@ def guarded(learner: LDPEVI, statistics: Statistics, plan: Plan) -> Plan:
     doubted = doubt(model, start, optimistic, hoped)
     result = []
     for one in plan:
-        mild = doubt(model, start, one.policy, hoped) <= TOLERATED * doubted + 1e-9
-        policy = one.policy if mild else optimistic
-        result.append(replace(one, tables=policy, share=one.share * (1 - WATCHED)))
+        mild = doubt(model, start, one.table, hoped) <= TOLERATED * doubted + 1e-9
+        policy = one.table if mild else optimistic
+        result.append(replace(one, policies=Table(policy), share=one.share * (1 - WATCHED)))
     shares = expected_shares(statistics, optimistic, model.moves)
     for what, step in mechanism.questions():
         weights = best_weights(mechanism, what, shares[step]).clip(LEAST_WEIGHT, 1.0)

@@ -14,7 +14,7 @@ def by_assignment(handed: Plan) -> dict[Key, float]:
     found: dict[Key, float] = {}
     for one in handed:
         asked = tuple((q.kind, q.step, q.weights.round(9).tobytes()) for q in one.questions)
-        key = one.policy.tobytes(), asked
+        key = one.table.tobytes(), asked
         found[key] = found.get(key, 0.0) + one.share
     return found
 

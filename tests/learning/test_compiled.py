@@ -37,7 +37,7 @@ def test_plans_keep_to_what_is_admissible(name: str) -> None:
     found = simulate(RIVER, learner, mechanism, 500, replan="growth:0.5")
     for sums in (mechanism.no_statistics(), found.statistics[0]):
         for one in learner.plan(sums, rng):
-            assert KNOWN.choices[states, one.policy].all()
+            assert KNOWN.choices[states, one.table].all()
 
 
 def test_the_sets_are_as_narrow_as_what_is_known() -> None:

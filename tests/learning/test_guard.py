@@ -42,12 +42,12 @@ def test_the_guarded_plan_is_the_plain_one() -> None:
         assert len(found) == len(expected)
         for one, other in zip(found, expected, strict=True):
             assert one.share == pytest.approx(other.share)
-            np.testing.assert_array_equal(one.policy, other.policy)
+            np.testing.assert_array_equal(one.table, other.table)
             (asked,), (wanted,) = one.questions, other.questions
             assert (asked.what, asked.step) == (wanted.what, wanted.step)
             np.testing.assert_allclose(asked.weights, wanted.weights)
         replaced += any(
-            not np.array_equal(one.policy, other.policy)
+            not np.array_equal(one.table, other.table)
             for one, other in zip(before, found, strict=False)
         )
     assert replaced > 0
@@ -130,10 +130,10 @@ def test_plans_meet_the_theorems_assumptions(mdp: TabularMDP) -> None:
         for one in plan:
             (asked,) = one.questions
             assert (asked.weights <= most * (1 + 1e-9)).all()
-            short = best - float(mdp.initial @ policy_values(mdp, one.policy)[0])
+            short = best - float(mdp.initial @ policy_values(mdp, one.table)[0])
             assert short <= TOLERATED * doubted + 1e-6
             lost += one.share * short * users
-            same = np.array_equal(one.policy[: asked.step + 1], optimistic[: asked.step + 1])
+            same = np.array_equal(one.table[: asked.step + 1], optimistic[: asked.step + 1])
             if same and (asked.weights >= LEAST_WEIGHT * most * (1 - 1e-9)).all():
                 watched[type(asked.what), asked.step] += one.share
         assert min(watched.values()) >= WATCHED / len(mechanism.questions()) - 1e-12
@@ -149,4 +149,4 @@ def test_without_questions_there_is_no_guard() -> None:
     statistics, rng = mechanism.no_statistics(), np.random.default_rng(0)
     (one,) = LDPEVI(mechanism).plan(statistics, rng)
     (other,) = Unguarded(mechanism).plan(statistics, rng)
-    assert np.array_equal(one.policy, other.policy)
+    assert np.array_equal(one.table, other.table)

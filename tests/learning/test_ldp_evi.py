@@ -59,7 +59,7 @@ def test_users_play_greedily_after_the_step_they_are_asked_about() -> None:
     for assignment in learner.plan(sums, np.random.default_rng(0)):
         (question,) = assignment.questions
         step = question.step
-        assert assignment.policy.tobytes() in (
+        assert assignment.table.tobytes() in (
             table_bytes(optimistic, step),
             table_bytes(greedy, step),
         )
@@ -100,8 +100,8 @@ def test_explorers_take_the_cheaper_way() -> None:
     for thrifty in (True, False):
         kind = type("Way", (LDPEVI,), {"_thrifty": thrifty, "_guarded": False})
         handed = kind(chosen).plan(sums, np.random.default_rng(1))
-        away = [one for one in handed if not np.array_equal(one.policy, greedy)]
-        lost = sum(one.share * recorder.loss(one.policy) for one in away)
+        away = [one for one in handed if not np.array_equal(one.table, greedy)]
+        lost = sum(one.share * recorder.loss(one.table) for one in away)
         losses.append(lost / sum(one.share for one in away))
     assert losses[0] < losses[1] / 10
 

@@ -229,7 +229,7 @@ def test_psrl_concentrates_on_the_true_model() -> None:
     np.testing.assert_allclose(rows[0], mdp.transitions, atol=6 / (2 * math.sqrt(least)))
     best = optimum(mdp).values[0]
     for _ in range(50):
-        policy = PSRL().plan(sums, rng)[0].policy
+        policy = PSRL().plan(sums, rng)[0].table
         np.testing.assert_allclose(policy_values(mdp, policy)[0], best, atol=1e-2)
 
 

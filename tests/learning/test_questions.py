@@ -20,9 +20,9 @@ def assert_can_be_handed_out(handed: Plan, chosen: Mechanism) -> None:
     asked = chosen.questions()
     for assignment in handed:
         assert assignment.share >= 0
-        assert assignment.policy.shape == (shape.horizon, shape.states)
-        assert assignment.policy.dtype == np.int64
-        assert ((assignment.policy >= 0) & (assignment.policy < shape.actions)).all()
+        assert assignment.table.shape == (shape.horizon, shape.states)
+        assert assignment.table.dtype == np.int64
+        assert ((assignment.table >= 0) & (assignment.table < shape.actions)).all()
         assert len(assignment.questions) == (chosen.answers if asked else 0)
         for question in assignment.questions:
             assert (question.what, question.step) in asked
@@ -45,7 +45,7 @@ def test_every_plan_can_be_handed_out(
         assert_can_be_handed_out(first, chosen)
         assert len(first) == len(again)
         for one, other in zip(first, again, strict=True):
-            np.testing.assert_array_equal(one.policy, other.policy)
+            np.testing.assert_array_equal(one.table, other.table)
         plans.append(first)
     assert plans[0]
 

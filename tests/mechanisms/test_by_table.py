@@ -38,7 +38,7 @@ def reports_of(
     values = []
     for number in numbers:
         received = assignment.drawn(number)
-        lived = live(world(), received.policy, rng)
+        lived = live(world(), received.table, rng)
         report = mechanism.privatize(lived, received, source)
         values.append(mechanism.codec(received).write(report))
     return values, numbers
@@ -65,7 +65,7 @@ def test_sums_by_table_decode_to_what_each_report_decodes_to(case: str) -> None:
     plan = mechanism.ask((Assignment(law(shape, steps, where)),))
     if where is not None:
         asked = tuple(Question(Joint(), h, np.linspace(0.5, 1, 3), where) for h in range(3))
-        plan = tuple(Assignment(plan[0].tables, 1 / 3, (question,)) for question in asked)
+        plan = tuple(Assignment(plan[0].policies, 1 / 3, (question,)) for question in asked)
     users = 300
     for assignment in plan:
         letters = mechanism.codec(assignment)

@@ -22,7 +22,7 @@ from tests.protocol.test_messages import assignments
 def lives(shape: Shape, assignment: Assignment) -> list[Trajectory]:
     """Nothing at all; one cell again and again, which counts the most; and a fractional reward."""
     horizon = shape.horizon
-    same = [int(assignment.policy[h, 0]) for h in range(horizon)]
+    same = [int(assignment.table[h, 0]) for h in range(horizon)]
     return [
         Trajectory.empty(),
         Trajectory([0] * horizon, [0] * horizon, [1.0] * horizon),

@@ -38,7 +38,7 @@ def items(lived: Trajectory, assignment: Assignment, shape: Shape) -> tuple[int,
     """Return what the user holds for each question; rewards are 0 or 1."""
     source = InsecureSource(0)
     return tuple(
-        question.item(shape, assignment.policy, lived, source) for question in assignment.questions
+        question.item(shape, assignment.table, lived, source) for question in assignment.questions
     )
 
 
@@ -170,7 +170,7 @@ def test_decoding_is_the_sum_of_what_single_questions_tell(
             )
             truth = certain.no_statistics()
             for question in assignment.questions:
-                alone = Assignment(assignment.policy, 1.0, (question,))
+                alone = Assignment(assignment.table, 1.0, (question,))
                 report = certain.privatize(lived, alone, InsecureSource(0))
                 truth += certain.decode(report, 1, alone)
             assert found.users == 1

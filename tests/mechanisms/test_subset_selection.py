@@ -50,11 +50,11 @@ def expected_answer(
     """Return the item by hand: rows of states, then bits, then next states; ⊥ at the end."""
     s, last = shape.states, {"reward": 2, "transition": shape.states, "joint": 2 * shape.states}
     if not lived.states or any(
-        lived.actions[h] != assignment.policy[h, lived.states[h]] for h in range(step + 1)
+        lived.actions[h] != assignment.table[h, lived.states[h]] for h in range(step + 1)
     ):
         return s * last[kind]
-    state, bit = lived.states[step], int(lived.rewards[step])
-    after = lived.states[step + 1] if step + 1 < shape.horizon else 0
+    state, bit = int(lived.states[step]), int(lived.rewards[step])
+    after = int(lived.states[step + 1]) if step + 1 < shape.horizon else 0
     return {
         "reward": state * 2 + bit,
         "transition": state * s + after,
@@ -145,14 +145,14 @@ def test_decoding_is_unbiased_and_touches_the_rows_of_the_policy_alone(
             truth = statistics_arrays(mechanism.no_statistics())
             truth["asked"][step] = 1
             for state in range(states):
-                cell = (model, state, assignment.policy[step, state])
+                cell = (model, state, assignment.table[step, state])
                 if kind != "transition":
                     truth["reports"][cell] = weights[state] ** 2
                 if kind != "reward" and step + 1 < shape.horizon:
                     truth["transition_reports"][cell] = weights[state] ** 2
             if item + 1 < oracle.items:
                 state = item // ((oracle.items - 1) // states)
-                cell = (model, state, assignment.policy[step, state])
+                cell = (model, state, assignment.table[step, state])
                 truth["arrivals"][step, state] = 1
                 bit = item % 2 if kind == "reward" else item // states % 2
                 if kind != "transition":

@@ -76,7 +76,7 @@ def test_they_are_deployed(tmp_path: Path) -> None:
         received = published.response(*published.drawn(report_id, service.database.secret))
         issued = Issued.from_document(json.loads(received), again)
         asked |= {question.kind for question in issued.assignment.questions}
-        lived = live(MDP, issued.assignment.policy, rng)
+        lived = live(MDP, issued.assignment.table, rng)
         report = again.built.privatize(lived, issued.assignment, InsecureSource(number))
         values = again.built.codec(issued.assignment).write(report)
         sent = json.loads(json.dumps(report_document(report_id, issued, values)))

@@ -11,14 +11,15 @@ import pytest
 
 from ldprl import InputError, Shape
 from ldprl.partition import Partition
-from ldprl.policies.tables import MOST_TABLES, WHOLE, TableDistribution
+from ldprl.policies.policy import MOST_POLICIES
+from ldprl.policies.tables import WHOLE, TableDistribution
 
 SHAPE = Shape(5, 3, 4)
 SEED = "00112233445566778899aabbccddeeff"
 
 
 def law(
-    steps: int = 1, where: Partition | None = None, count: int = MOST_TABLES
+    steps: int = 1, where: Partition | None = None, count: int = MOST_POLICIES
 ) -> TableDistribution:
     cells = SHAPE.states if where is None else where.count
     chances = np.random.default_rng(0).dirichlet(np.ones(3), (steps, cells))

@@ -39,7 +39,7 @@ def test_there_and_back(kind: str) -> None:
         written = issued.document(deployment.built)
         found = Issued.from_document(json.loads(json.dumps(written)), deployment)
         assert found.document(deployment.built) == written
-        assert np.array_equal(found.assignment.policy, assignment.policy)
+        assert np.array_equal(found.assignment.table, assignment.table)
         for one, other in zip(found.assignment.questions, assignment.questions, strict=True):
             assert (one.kind, one.step) == (other.kind, other.step)
 

@@ -28,8 +28,8 @@ def test_an_episode_keeps_its_draw(tmp_path: Path) -> None:
         assert resumed.received.report_bytes == begun.received.report_bytes > 0
         old, new = begun.received.issued, resumed.received.issued
         assert (new.version, new.index, new.table) == (old.version, old.index, old.table)
-        assert new.assignment.policy.tolist() == old.assignment.policy.tolist()
-        assert int(new.assignment.policy[0, 1]) == action
+        assert new.assignment.table.tolist() == old.assignment.table.tolist()
+        assert int(new.assignment.table[0, 1]) == action
         resumed.action()
         resumed.record(1)
         outcome = resumed.report()

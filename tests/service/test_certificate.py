@@ -77,8 +77,8 @@ def test_it_counts_the_answers_under_each_policy_across_restarts(database: str) 
         for report in reports:
             assignment = plan[report.assignment]
             if assignment.questions[0].kind == "worth":
-                expected[assignment.policy.tobytes()] += 1
-                ones[assignment.policy.tobytes()] += int(report.values[0])
+                expected[assignment.table.tobytes()] += 1
+                ones[assignment.table.tobytes()] += int(report.values[0])
         service.planner.step()
         service.database.close()
     service = opened(database)
@@ -204,13 +204,13 @@ def lost_at_worst(folder: Path, most_lost: str) -> float:
     for _ in range(5):
         published, reports = service.view.current, list[Admitted]()
         worth = [
-            float(world.initial @ policy_values(world, one.policy)[0]) for one in published.plan
+            float(world.initial @ policy_values(world, one.table)[0]) for one in published.plan
         ]
         for _ in range(400):
             name = rng.bytes(16)
             index, _ = published.drawn(name.hex(), service.database.secret)
             assignment, letters = published.plan[index], published.codecs[index]
-            lived = trajectory(life, assignment.policy)
+            lived = trajectory(life, assignment.table)
             report = service.deployment.built.privatize(lived, assignment, source)
             values = letters.admit(letters.write(report))
             reports.append(Admitted(name, published.version, index, letters, values))

@@ -50,7 +50,7 @@ def served(
         for assignment, group in zip(plan, groups, strict=True):
             if group == 0:
                 continue
-            totals = draw_true_counts(world, assignment.policy, group, mechanism.resolution, rng)
+            totals = draw_true_counts(world, assignment.table, group, mechanism.resolution, rng)
             tally = mechanism.sample_tally(totals, assignment, rng)
             statistics += mechanism.decode(tally, group, assignment)
             answered.append((assignment, group))

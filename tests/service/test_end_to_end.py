@@ -132,7 +132,7 @@ def engine_tally(
     mechanism: Mechanism, assignment: Assignment, users: int, rng: np.random.Generator
 ) -> Array:
     if assignment.law is None:
-        totals = draw_true_counts(WORLD, assignment.policy, users, 1, rng)
+        totals = draw_true_counts(WORLD, assignment.table, users, 1, rng)
         return mechanism.sample_tally(totals, assignment, rng)
     assert isinstance(mechanism, TellsReturn)
     return sample_by_table(WORLD, mechanism, assignment, users, rng)[0]
@@ -259,7 +259,7 @@ def regret_of_liars(seed: int) -> list[float]:
         turned, learner_of(it), it.built, int(ENDS[-1]), seed, replan=lambda _: EPOCH
     )
     for episode in episodes:
-        recorder.add(1, recorder.loss(episode.assignment.policy))
+        recorder.add(1, recorder.loss(episode.assignment.table))
     return list(recorder.curve)
 
 

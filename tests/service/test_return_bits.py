@@ -64,7 +64,7 @@ def report_of(
     state, states, actions, rewards = life.start(), [], [], []
     for h in range(deployment.shape.horizon):
         states.append(state)
-        actions.append(int(issued.assignment.policy[h, state]))
+        actions.append(int(issued.assignment.table[h, state]))
         reward, state = life.step(states[-1], actions[-1])
         rewards.append(reward)
     lived = Trajectory(states, actions, rewards)

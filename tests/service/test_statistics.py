@@ -30,7 +30,7 @@ class Kept:
         for version, world in enumerate(worlds, 1):
             groups = rng.multinomial(USERS, shares_of(plan)).tolist()
             for index, (one, users) in enumerate(zip(plan, groups, strict=True)):
-                totals = draw_true_counts(world, one.policy, users, mechanism.resolution, rng)
+                totals = draw_true_counts(world, one.table, users, mechanism.resolution, rng)
                 tally = mechanism.sample_tally(totals, one, rng)
                 self.sums.append(Sum(version, index, users, tally))
         self._plans = [

@@ -73,7 +73,7 @@ def report_of(service: Service, report_id: str, rng: np.random.Generator) -> dic
     published, deployment = service.view.current, service.deployment
     received = published.response(*published.drawn(report_id, service.database.secret))
     issued = Issued.from_document(json.loads(received), deployment)
-    policy, shape = issued.assignment.policy, deployment.shape
+    policy, shape = issued.assignment.table, deployment.shape
     states = rng.integers(shape.states, size=shape.horizon).tolist()
     actions = [int(policy[h, state]) for h, state in enumerate(states)]
     lived = Trajectory(states, actions, rng.integers(2, size=shape.horizon).tolist())
@@ -158,7 +158,7 @@ def test_a_user_gets_the_table_or_the_law_whichever_is_shorter(
     assert law is not None
     assert number is not None
     issued = Issued.from_document(document, service.deployment)
-    assert np.array_equal(issued.assignment.policy, law.table(number))
+    assert np.array_equal(issued.assignment.table, law.table(number))
     whole = json.loads(published.whole)
     assert [sorted(part) for part in whole["assignments"]] == [["law", "questions", "share"]] * 2
     service.database.close()

@@ -49,7 +49,7 @@ def by_reference(
     for run in range(runs):
         watched = Watched(learner)
         episodes = run_protocol(mdp, watched, mechanism, USERS, seed + run, replan)
-        lost = sum(regret(mdp, episode.assignment.policy) for episode in episodes)
+        lost = sum(regret(mdp, episode.assignment.table) for episode in episodes)
         rows.append(row(watched.seen[-1], lost))
     return np.array(rows)
 

@@ -133,7 +133,7 @@ def test_the_reference_and_certificates_know_it_too() -> None:
     mechanism = SubsetSelection(RIVER.shape, 2.0)
     turns = list(run_protocol(RIVER, LDPEVI(mechanism), mechanism, 40, replan="growth:0.5"))
     states = np.arange(4)
-    assert all(KNOWN.choices[states, turn.assignment.policy].all() for turn in turns)
+    assert all(KNOWN.choices[states, turn.assignment.table].all() for turn in turns)
     plain, told = (
         until_certified(RIVER, learner, mechanism, 10, 0.1).optimistic
         for learner in (LDPEVI(mechanism), LDPEVI(mechanism, structure=KNOWN))

@@ -97,7 +97,7 @@ class Evidence:
 
     def note(self, users: int, plan: Plan) -> None:
         """Take note of a plan that was made from ``users`` users."""
-        shown = [self._place(one.policy, users) for one in plan if is_certifying(one)]
+        shown = [self._place(one.table, users) for one in plan if is_certifying(one)]
         now = next((place for place in shown if place is not None), None)
         if now != self.current:
             self.current, self._kept_since = now, users
@@ -115,7 +115,7 @@ class Evidence:
 
     def _count(self, assignment: Assignment, answers: Bits) -> None:
         """Add answers about what an assignment of the last plan was worth."""
-        place = self._numbers[_key(assignment.policy)]
+        place = self._numbers[_key(assignment.table)]
         if place is None:
             self.incumbent += answers
         else:

@@ -10,12 +10,13 @@ import asyncio
 import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ldprl.client.allowance import Left
 from ldprl.client.client import Client
 from ldprl.client.episode import Episode
 from ldprl.client.outcome import Outcome
+from ldprl.policies.policy import Observation
 
 _T = TypeVar("_T")
 
@@ -86,11 +87,11 @@ class AsyncEpisode:
         """Whether only the report remains."""
         return self.episode.done
 
-    async def action(self, state: int | None = None) -> int:
+    async def action(self, state: Observation | None = None) -> Any:
         """Return what the policy advises in ``state``; see :meth:`ldprl.client.Episode.action`."""
         return await self._disk.run(functools.partial(self.episode.action, state))
 
-    async def record(self, reward: float, next_state: int | None = None) -> None:
+    async def record(self, reward: float, next_state: Observation | None = None) -> None:
         """Record the outcome of the last action; see :meth:`ldprl.client.Episode.record`."""
         await self._disk.run(functools.partial(self.episode.record, reward, next_state))
 

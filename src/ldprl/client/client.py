@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ldprl.client.allowance import Left
 from ldprl.client.connection import Connection
@@ -118,7 +119,7 @@ class Client:
 
     def take_part(
         self,
-        start: int | Callable[[], int],
+        start: Any,
         step: Step,
         *,
         again: bool = False,
@@ -133,9 +134,10 @@ class Client:
         Parameters
         ----------
         start
-            The first state, or a function that returns it.
+            The first state, or a function that returns it: a number where policies are tables, and
+            else a vector.
         step
-            Given (state, action), returns the reward in [0, 1] and the next state. To stop, or to
+            Given (state, action), returns the reward and the next state. To stop, or to
             say that the user did something else, it returns None or raises StopEpisode.
         again
             Take part once more, if the ledger's budget allows. Without it, a user who has reported
@@ -233,15 +235,15 @@ class Client:
                 journal.close()
                 journal = Journal(None)
             if entry.content is not None:
-                return Episode(entry, None, deployment.shape, journal, self._report)
+                return Episode(entry, None, deployment.problem, journal, self._report)
             if journal.lines and journal.lines[0].get("id") == entry.report_id:
                 # What cannot be read is of no use: then the episode begins anew.
                 with contextlib.suppress(InputError, KeyError):
                     received = Received.from_document(journal.lines[0], deployment)
-                    return Episode(entry, received, deployment.shape, journal, self._report)
+                    return Episode(entry, received, deployment.problem, journal, self._report)
             received = Received.ask(self._remote, deployment, entry.report_id, self._source)
             journal.start({"id": entry.report_id} | received.document(deployment))
-            return Episode(entry, received, deployment.shape, journal, self._report)
+            return Episode(entry, received, deployment.problem, journal, self._report)
         except BaseException:
             journal.close()
             raise

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ldprl.client.entries import Entry
 from ldprl.client.journal import Journal
 from ldprl.client.received import Received
-from ldprl.errors import InputError, probability, whole_number
+from ldprl.errors import InputError
 from ldprl.mechanisms.trajectory import Trajectory
+from ldprl.policies.policy import Observation
+from ldprl.problem import Problem
 from ldprl.protocol.messages import Issued
-from ldprl.shape import Shape
 
 if TYPE_CHECKING:
     from ldprl.client.outcome import Outcome
 
-Step = Callable[[int, int], tuple[float, int | None] | None]
-"""Given (state, action): the reward in [0, 1] and the next state, or None to stop."""
+Step = Callable[[Any, Any], tuple[float, Any] | None]
+"""Given (state, action): the reward and the next state, or None to stop.
+
+A state is what the user sees: a number where policies are tables, else a vector."""
 
 
 class StopEpisode(Exception):  # noqa: N818  (as StopIteration, it is no error)
@@ -45,25 +48,26 @@ class Episode:
         self,
         entry: Entry,
         received: Received | None,
-        shape: Shape,
+        problem: Problem,
         journal: Journal,
         deliver: Callable[[Episode, bool], Outcome],
     ) -> None:
         self.entry = entry
         self.received = received
-        self._shape = shape
+        self._problem = problem
         self._journal = journal
         self._deliver = deliver
         self._lock = threading.RLock()
-        self._states: list[int] = []
+        self._states: list[Observation] = []
         self._rewards: list[float] = []
-        self._next: int | None = None
+        self._next: Observation | None = None
         for line in journal.lines[1:]:
             if "state" in line:
                 self._states.append(self._checked("state", line["state"]))
             else:
-                self._rewards.append(probability("reward", line["reward"], zero=True, one=True))
-                self._next = line["next"]
+                self._rewards.append(problem.check_reward("reward", line["reward"]))
+                following = line["next"]
+                self._next = None if following is None else self._checked("next", following)
 
     @property
     def issued(self) -> Issued | None:
@@ -76,16 +80,16 @@ class Episode:
         return len(self._rewards)
 
     @property
-    def state(self) -> int | None:
+    def state(self) -> Observation | None:
         """The state that the user is in, as far as it is known."""
         return self._states[-1] if self._asked else self._next
 
     @property
     def done(self) -> bool:
         """Whether only the report remains: H steps are on record, or the report is made."""
-        return self.entry.content is not None or self.step == self._shape.horizon
+        return self.entry.content is not None or self.step == self._problem.horizon
 
-    def action(self, state: int | None = None) -> int:
+    def action(self, state: Observation | None = None) -> Any:
         """Return what the policy advises in ``state``, by default the one recorded as next."""
         with self._lock:
             if self.done or self.issued is None:
@@ -99,19 +103,19 @@ class Episode:
             if not self._asked:
                 self._journal.append({"state": here})
                 self._states.append(here)
-            return int(self.issued.assignment.policy[self.step, here])
+            return self.issued.assignment.policy.act(self.step, here)
 
-    def record(self, reward: float, next_state: int | None = None) -> None:
-        """Record the outcome of the last action: the reward in [0, 1] and the next state.
+    def record(self, reward: float, next_state: Observation | None = None) -> None:
+        """Record the outcome of the last action: the reward and the next state.
 
         The next state of the last step is not looked at.
         """
         with self._lock:
             if self.entry.content is not None:
                 raise InputError("step", self.step, "a step of the episode, which is reported")
-            number = probability("reward", reward, zero=True, one=True)
+            number = self._problem.check_reward("reward", reward)
             # A step that is not asked about is on record already: the call is made once more.
-            last = self.step + self._asked == self._shape.horizon
+            last = self.step + self._asked == self._problem.horizon
             following = None if last else self._checked("next_state", next_state)
             if self._asked:
                 self._journal.append({"reward": number, "next": following})
@@ -144,10 +148,10 @@ class Episode:
     def trajectory(self) -> Trajectory:
         """Return what is on record, or the empty trajectory before it is complete."""
         with self._lock:
-            if self.issued is None or self.step < self._shape.horizon:
+            if self.issued is None or self.step < self._problem.horizon:
                 return Trajectory.empty()
             policy = self.issued.assignment.policy
-            actions = [int(policy[h, state]) for h, state in enumerate(self._states)]
+            actions = [policy.act(h, state) for h, state in enumerate(self._states)]
             return Trajectory(tuple(self._states), tuple(actions), tuple(self._rewards))
 
     def finish(self, entry: Entry) -> None:
@@ -167,16 +171,16 @@ class Episode:
         """Whether an action was given for the step at hand."""
         return len(self._states) > len(self._rewards)
 
-    def _checked(self, field: str, value: object) -> int:
-        return whole_number(field, value, 0, self._shape.states - 1)
+    def _checked(self, field: str, value: object) -> Observation:
+        return self._problem.check_observation(field, value)
 
 
-def live(episode: Episode, start: int | Callable[[], int], step: Step) -> None:
+def live(episode: Episode, start: Any, step: Step) -> None:
     """Play an episode by an app's callbacks, until it is done or the user stops."""
     if episode.done:
         return
     try:
-        state: int | None = start() if callable(start) else start
+        state: Observation | None = start() if callable(start) else start
         while not episode.done:
             action = episode.action(state)
             assert episode.state is not None

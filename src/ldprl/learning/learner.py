@@ -99,7 +99,7 @@ class Learner(Named, ABC):
 
     def best_policy(self, statistics: Statistics, rng: np.random.Generator) -> Policy:
         """Return the policy to hand over if learning ended now: the one most users would get."""
-        return max(self.plan(statistics, rng), key=lambda one: one.share).policy
+        return max(self.plan(statistics, rng), key=lambda one: one.share).table
 
     def optimistic_value(self, statistics: Statistics, initial: FloatArray) -> float | None:
         """Return an upper bound on the value of every policy, if the learner has one."""

@@ -173,7 +173,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         trajectory.check(self.shape)
         parts = []
         for question, oracle, _ in self.parts(assignment):
-            item = question.item(self.shape, assignment.policy, trajectory, source)
+            item = question.item(self.shape, assignment.table, trajectory, source)
             parts.append(oracle.draw_many(item, 1, source)[0])
         return np.concatenate(parts)
 
@@ -187,7 +187,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         trajectory.check(self.shape)
         parts = []
         for question, oracle, _ in self.parts(assignment):
-            item = question.item(self.shape, assignment.policy, trajectory, source)
+            item = question.item(self.shape, assignment.table, trajectory, source)
             parts.append(oracle.draw_many(item, count, source))
         return np.concatenate(parts, axis=1)
 
@@ -217,7 +217,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
             if assignment.law is None:
                 counts = oracle.decode(tally[place], users)
                 counts = counts[: oracle.items - question.what.has_bottom]
-                decoded = question.decoded(self.shape, counts, users, assignment.policy)
+                decoded = question.decoded(self.shape, counts, users, assignment.table)
             else:
                 end = start + question.crossed_length(self.shape)
                 decoded = question.decoded_by_table(self.shape, tally[start:end], oracle.decode)
@@ -252,7 +252,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         total = np.zeros(len(reports))
         for question, oracle, place in self.parts(assignment):
             # Rewards of 0 or 1 are not rounded, so no random bit is drawn here.
-            item = question.item(self.shape, assignment.policy, trajectory, SystemSource())
+            item = question.item(self.shape, assignment.table, trajectory, SystemSource())
             part = oracle.log_likelihood(reports[:, place], item)
             if part is None:
                 return None

@@ -7,7 +7,7 @@ from typing import Any
 from ldprl.errors import InputError, one_of, positive, probability
 from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.naming import Catalogue
-from ldprl.shape import Shape
+from ldprl.problem import Problem
 
 MECHANISMS: Catalogue[Mechanism] = Catalogue("mechanism", "ldprl.mechanisms", Mechanism)  # type: ignore[type-abstract]
 # Beyond these, tables of noise do not fit into memory or e^ε into a float.
@@ -24,7 +24,7 @@ def check_level(name: str, epsilon: float | None, delta: float) -> None:
 
 def build_mechanism(
     name: str,
-    shape: Shape,
+    problem: Problem,
     epsilon: float | None = None,
     delta: float = 0.0,
     *,
@@ -43,4 +43,4 @@ def build_mechanism(
     least, most = _EPSILON_RANGE
     if epsilon is not None and not least <= positive("epsilon", epsilon) <= most:
         raise InputError("epsilon", epsilon, f"a number from {least:g} to {most:g}")
-    return kind.build(shape, epsilon, delta, constants=constants, squares=squares, **options)
+    return kind.build(problem, epsilon, delta, constants=constants, squares=squares, **options)

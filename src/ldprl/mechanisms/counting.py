@@ -140,7 +140,7 @@ class CountingMechanism(Mechanism):
             counts, reports = tally[:length], tally[length:].reshape(cells)
             per_counter = self.layout.of_cells(reports)
         elif self.policy_aware:
-            reports = shape.played(assignment.policy) * np.int64(users)
+            reports = shape.played(assignment.table) * np.int64(users)
         blocks = self.layout.blocks(self.decode_counts(counts, per_counter))
         rewards, visits, transitions, squares = blocks
         played = reports > 0
@@ -193,7 +193,7 @@ class CountingMechanism(Mechanism):
         self, totals: TrueCounts, assignment: Assignment, rng: np.random.Generator
     ) -> Array:
         """Draw the tally of all the users in ``totals``, exactly in distribution."""
-        counts = totals.counts(self.layout, assignment.policy)
+        counts = totals.counts(self.layout, assignment.table)
         return self.sample_counts(counts, totals.users, rng)
 
     def no_statistics(self) -> Statistics:

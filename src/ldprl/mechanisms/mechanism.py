@@ -31,6 +31,7 @@ from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.rows import RowLaws
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.naming import Named, built_from
+from ldprl.problem import Problem
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import Family, Statistics
 
@@ -90,6 +91,11 @@ class Mechanism(Named, ABC):
     """Whether :meth:`channel` does what the other methods do: not where a class changes one of
     these and inherits the channel. A mechanism that does not compile is simulated in Python."""
 
+    @property
+    def problem(self) -> Problem:
+        """What users see and do: what a policy, a plan and a trajectory are checked by."""
+        return self.shape
+
     def __init_subclass__(cls, **how: Any) -> None:
         super().__init_subclass__(**how)
         own = vars(cls).keys()
@@ -98,7 +104,7 @@ class Mechanism(Named, ABC):
     @classmethod
     def build(
         cls,
-        shape: Shape,
+        problem: Problem,
         epsilon: float | None,
         delta: float = 0.0,
         *,
@@ -117,7 +123,8 @@ class Mechanism(Named, ABC):
         for key, value in options.items():
             if key not in cls.options:
                 raise InputError(key, value, f"no {key} with {cls.name}")
-        given = {"shape": shape, "epsilon": epsilon, "delta": delta or None}
+        # One for tables takes their shape; another problem is refused by its constructor.
+        given = {"problem": problem, "shape": problem, "epsilon": epsilon, "delta": delta or None}
         return built_from(cls, given | {"constants": constants, "squares": squares} | options)
 
     def randomizer(self) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class NoPrivacy(CountingMechanism):
         self, totals: TrueCounts, assignment: Assignment, rng: np.random.Generator
     ) -> Array:
         """Return the true sums of all the users in ``totals``."""
-        counts = totals.counts(self.layout, assignment.policy)
+        counts = totals.counts(self.layout, assignment.table)
         return np.concatenate([counts, totals.arrivals.ravel()])
 
     def decode(self, tally: Array, users: int, assignment: Assignment) -> Statistics:

@@ -108,7 +108,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
             return super().privatize_many(trajectory, assignment, count, source)
         trajectory.check(self.shape)
         share = Fraction(1, 2)
-        if question.followed(self.shape, assignment.policy, trajectory):
+        if question.followed(self.shape, assignment.table, trajectory):
             share = question.what.exact_share(trajectory)
         items = source.below_many(share.denominator, count) < share.numerator
         result = np.zeros((count, oracle.items), dtype=np.int64)
@@ -124,7 +124,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         if not isinstance(question.what, Return):
             return super().log_likelihood(reports, trajectory, assignment)
         one = 0.5
-        if question.followed(self.shape, assignment.policy, trajectory):
+        if question.followed(self.shape, assignment.table, trajectory):
             one = float(question.what.share(np.asarray(float(np.sum(trajectory.rewards)))))
         chance_of_one = 1 - float(oracle.keep) + oracle.contrast * one
         result: FloatArray = np.log(np.where(reports[:, 1] > 0, chance_of_one, 1 - chance_of_one))

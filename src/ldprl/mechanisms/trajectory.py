@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ldprl.errors import InputError, probability
+from ldprl.errors import InputError
 from ldprl.layout import Layout
 from ldprl.mechanisms.sampling import RandomSource, round_to_grid
-from ldprl.shape import Array, Shape
+from ldprl.problem import Problem
+from ldprl.shape import Array
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,8 @@ class Trajectory:
     whether a report is made says nothing about the data.
     """
 
-    states: Sequence[int]
-    actions: Sequence[int]
+    states: Sequence[Any]
+    actions: Sequence[Any]
     rewards: Sequence[float]
 
     @classmethod
@@ -30,24 +32,23 @@ class Trajectory:
         """Return the trajectory of a user who stopped early or deviated: all counts zero."""
         return cls((), (), ())
 
-    def check(self, shape: Shape) -> None:
-        """Refuse a trajectory that no user of a problem of this ``shape`` can have."""
+    def check(self, problem: Problem) -> None:
+        """Refuse a trajectory that no user of this problem can have."""
         lengths = {
             "states": len(self.states),
             "actions": len(self.actions),
             "rewards": len(self.rewards),
         }
         for field, length in lengths.items():
-            if length not in (0, shape.horizon) or length != lengths["states"]:
-                expected = f"{shape.horizon} of them, or none in an empty trajectory"
+            if length not in (0, problem.horizon) or length != lengths["states"]:
+                expected = f"{problem.horizon} of them, or none in an empty trajectory"
                 raise InputError(f"trajectory.{field}", f"{length} entries", expected)
-        for field, limit in (("states", shape.states), ("actions", shape.actions)):
-            for step, value in enumerate(getattr(self, field)):
-                if not hasattr(value, "__index__") or not 0 <= value < limit:
-                    expected = f"a whole number from 0 to {limit - 1}"
-                    raise InputError(f"trajectory.{field}[{step}]", value, expected)
-        for step, reward in enumerate(self.rewards):
-            probability(f"trajectory.rewards[{step}]", reward, zero=True, one=True)
+        for step, (state, action, reward) in enumerate(
+            zip(self.states, self.actions, self.rewards, strict=True)
+        ):
+            problem.check_observation(f"trajectory.states[{step}]", state)
+            problem.check_action(f"trajectory.actions[{step}]", action)
+            problem.check_reward(f"trajectory.rewards[{step}]", reward)
 
     def counts(self, layout: Layout, source: RandomSource) -> Array:
         """Return R_X, N^r_X, N^p_X (section 4.1), and R_{2,X} if asked, as one flat vector.

@@ -1,4 +1,4 @@
-"""A law of policy tables: thousands of public tables from one public seed.
+"""Policies that are tables, and their law: thousands of public tables from one public seed.
 
 A plan that gives every user a random table hands out the law, not the tables. Table i is a
 deterministic function of (law, i), the same bit for bit in every language: probabilities are whole
@@ -7,7 +7,9 @@ numbers over 2³², and random words come from SHA-256 in counter mode.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,19 +20,52 @@ import numpy as np
 
 from ldprl.errors import InputError, whole_number
 from ldprl.partition import Partition
-from ldprl.shape import Array, FloatArray, IntArray, Policy, Shape
+from ldprl.policies.policy import MOST_POLICIES, Policy, PolicyDistribution
+from ldprl.shape import Array, FloatArray, IntArray, Shape
 
 WHOLE = 2**32
 """What the weights of a row sum to."""
-MOST_TABLES = 2**53 - 1
-"""As many as a JSON number can count: in effect a table for every user."""
 _WORDS_IN_BLOCK = 8
 """32-bit words in a SHA-256 digest."""
 _SEED = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, eq=False)
-class TableDistribution:
+class Table(Policy):
+    """Actions of shape (H, S): what to do in state s at step h."""
+
+    actions: IntArray
+
+    def act(self, step: int, observation: int) -> int:
+        """Return the action in state number ``observation``."""
+        return int(self.actions[step, observation])
+
+    def document(self) -> list[list[int]]:
+        """Return the rows of all steps."""
+        rows: list[list[int]] = self.actions.tolist()
+        return rows
+
+    @classmethod
+    def from_document(cls, document: object, shape: Shape, *, alike: bool = False) -> Table:
+        """Read what :meth:`document` wrote, or refuse it; ``alike``: one row may stand for all."""
+        rows = document if isinstance(document, list) else []
+        if alike and len(rows) == 1:
+            rows = rows * shape.horizon
+        fits = len(rows) == shape.horizon and all(
+            isinstance(row, list) and len(row) == shape.states for row in rows
+        )
+        # JSON's true and 1.0 are no actions, and arrays would take them.
+        if fits and set(map(type, itertools.chain.from_iterable(rows))) == {int}:
+            with contextlib.suppress(OverflowError):
+                actions = np.array(rows, dtype=np.int64)
+                if actions.min() >= 0 and actions.max() < shape.actions:
+                    return cls(actions)
+        expected = f"{shape.horizon} lists of {shape.states} actions from 0 to {shape.actions - 1}"
+        raise InputError("policy", document, expected)
+
+
+@dataclass(frozen=True, eq=False)
+class TableDistribution(PolicyDistribution):
     """Tables 0, 1, …, ``count`` − 1: in each, every cell draws its action on its own.
 
     The k-th word of table i is the k mod 8-th big-endian 32-bit word of
@@ -61,7 +96,7 @@ class TableDistribution:
     def __post_init__(self) -> None:
         if not isinstance(self.seed, str) or not _SEED.fullmatch(self.seed):
             raise InputError("law.seed", self.seed, "32 hexadecimal digits in lower case")
-        whole_number("law.tables", self.count, 1, MOST_TABLES)
+        whole_number("law.tables", self.count, 1, MOST_POLICIES)
         if self.where is not None and len(self.where.cell) != self.shape.states:
             raise InputError("law.where", len(self.where.cell), f"{self.shape.states} states")
         weights = np.asarray(self.weights)
@@ -82,7 +117,7 @@ class TableDistribution:
         shape: Shape,
         probabilities: FloatArray,
         seed: str,
-        count: int = MOST_TABLES,
+        count: int = MOST_POLICIES,
         where: Partition | None = None,
     ) -> TableDistribution:
         """Round ``probabilities`` to whole weights: the nearest ones that still sum to 2³²."""
@@ -110,9 +145,31 @@ class TableDistribution:
         cumulated: IntArray = np.cumsum(self.weights, axis=2)[:, :, :-1]
         return cumulated.reshape(len(self.weights) * self.cells.count, self.shape.actions - 1)
 
-    def table(self, number: int) -> Policy:
+    def policy(self, number: int) -> Table:
+        """Return table ``number``."""
+        return Table(self.table(number))
+
+    def policy_document(self, number: int) -> list[list[int]]:
+        """Return table ``number``: one row if all steps are the same; all would take longer."""
+        table = self.tables([number])[0]
+        rows: list[list[int]] = (table[:1] if self.stationary else table).tolist()
+        return rows
+
+    @property
+    def draws(self) -> int:
+        """Return one for each row of the weights."""
+        return self.weights[:, :, 0].size
+
+    @property
+    def short(self) -> bool:
+        """Whether it has fewer weights than a table has actions, none of which is longer."""
+        return self.weights.size < self.shape.states * (
+            1 if self.stationary else self.shape.horizon
+        )
+
+    def table(self, number: int) -> IntArray:
         """Return table ``number``, of shape (H, S)."""
-        table: Policy = self.tables([number])[0].astype(np.int64)
+        table: IntArray = self.tables([number])[0].astype(np.int64)
         return table
 
     def tables(self, numbers: Sequence[int]) -> Array:

@@ -21,12 +21,12 @@ from ldprl.errors import (
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.pace import growth_of
+from ldprl.problem import Problem, problem_from
 from ldprl.protocol.certificate import Certified
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.mixing import Shuffled
-from ldprl.protocol.sizes import LARGEST_COUNT, check_sizes
-from ldprl.recommended import recommended_pair
-from ldprl.shape import Shape
+from ldprl.protocol.sizes import LARGEST_COUNT
+from ldprl.shape import Shape, tabular
 from ldprl.structure import Structure
 
 FORMAT = 1
@@ -35,7 +35,7 @@ _MOST_GROWTH = 1_000_000
 _TEXT_FIELDS = ("name", "mechanism", "epsilon", "delta", "learner", "failure_probability", "epochs")
 _COUNT_FIELDS = ("first_epoch", "report_window_hours")
 _SIZES = ("states", "actions", "horizon")
-_OTHERS = ("step_dependent", "labels", "shuffle", "certificate", "structure")
+_OTHERS = ("step_dependent", "policy", "labels", "shuffle", "certificate", "structure")
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Deployment:
     ----------
     name
         What operators call it; a database holds one deployment, and never changes it.
-    shape
-        Sizes of the problem.
+    problem
+        What users see and do: the sizes of tables, or what ``[policy]`` states.
     mechanism, epsilon, delta, options
         How users randomize. ε and δ are decimal strings, so that all languages read the same
         number; ``options`` are the mechanism's own, such as subset selection's ``layout``.
@@ -73,7 +73,7 @@ class Deployment:
     """
 
     name: str
-    shape: Shape
+    problem: Problem
     epsilon: str
     mechanism: str = ""
     delta: str = "0"
@@ -90,14 +90,15 @@ class Deployment:
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        pair = recommended_pair(self.shape, self.learner, self.mechanism)
+        pair = self.problem.recommended(self.learner, self.mechanism)
         for name, chosen in zip(("learner", "mechanism"), pair, strict=True):
             object.__setattr__(self, name, chosen)
         for name in ("name", "learner"):
             text = getattr(self, name)
             if not text or len(text) > 100 or not text.isprintable():
                 raise InputError(name, text, "1 to 100 printable characters")
-        check_sizes(self.shape, reports_counters=deployable(self.mechanism).reports_counters)
+        counters = deployable(self.mechanism).reports_counters
+        self.problem.check_sizes(reports_counters=counters)
         for name in ("epsilon", "delta", "failure_probability"):
             object.__setattr__(self, name, decimal_text(name, getattr(self, name)))
         positive("epsilon", float(self.epsilon))
@@ -106,21 +107,26 @@ class Deployment:
         for name in _COUNT_FIELDS + (("memory_users",) if self.memory_users is not None else ()):
             whole_number(name, getattr(self, name), 1, LARGEST_COUNT)
         epoch_length(self.epochs, 0)
-        self.labels.check(self.shape)
+        self.labels.check(self.problem)
         options = {key: getattr(self.built, key) for key in self.built.options}
         object.__setattr__(self, "options", options)
         if self.certificate is not None:
             self.certificate.check(self.built, self.structure)
-        if self.structure is not None and self.structure.shape != self.shape:
-            raise InputError("structure.shape", self.structure.shape, f"{self.shape}")
+        if self.structure is not None and self.structure.shape != self.problem:
+            raise InputError("structure.shape", self.structure.shape, f"{self.problem}")
         if self.shuffle is not None:
             self.shuffle.check(self.built)
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes of the problem, where policies are tables."""
+        return tabular(self.problem)
 
     @cached_property
     def built(self) -> Mechanism:
         """The mechanism that users randomize with."""
         epsilon, delta = float(self.epsilon), float(self.delta)
-        built = build_mechanism(self.mechanism, self.shape, epsilon, delta, **self.options)
+        built = build_mechanism(self.mechanism, self.problem, epsilon, delta, **self.options)
         return built if self.certificate is None else built.with_worth()
 
     def next_plan_at(self, users: int) -> int:
@@ -133,7 +139,6 @@ class Deployment:
     @cached_property
     def document(self) -> dict[str, Any]:
         """The deployment as JSON: no floats, so that every language writes the same bytes."""
-        shape = self.shape
         fields: dict[str, Any] = {key: getattr(self, key) for key in _TEXT_FIELDS + _COUNT_FIELDS}
         if self.memory_users is not None:
             fields["memory_users"] = self.memory_users
@@ -141,10 +146,10 @@ class Deployment:
             if (part := getattr(self, name)) is not None:
                 fields[name] = part.document()
         return fields | {
+            **self.problem.stated(),
             "format": FORMAT,
-            "shape": {size: getattr(shape, size) for size in (*_SIZES, "step_dependent")},
             "randomizer": self.built.randomizer(),
-            "labels": self.labels.document(shape),
+            "labels": self.labels.document(self.problem),
         }
 
     @cached_property
@@ -154,7 +159,7 @@ class Deployment:
 
     @classmethod
     def from_toml(cls, table: Mapping[str, Any]) -> Deployment:
-        """Read what a person wrote: sizes at the top level, ε as a number or a string."""
+        """Read what a person wrote: sizes at the top level or ``[policy]``, ε as number or text."""
         given = {key: _text(key, table[key]) for key in _TEXT_FIELDS if key in table}
         named = given.get("mechanism", "")
         own = {key for kind in MECHANISMS.values() for key in kind.options}
@@ -162,12 +167,11 @@ class Deployment:
         known = sorted({*_SIZES, *_TEXT_FIELDS, *_COUNT_FIELDS, "memory_users", *_OTHERS, *own})
         for key in table:
             one_of("deployment key", key, known)
-        for key in ("name", "epsilon", *_SIZES):
+        for key in ("name", "epsilon"):
             if key not in table:
-                raise InputError(key, None, "a value: every deployment needs one")
-        each_step = _boolean("step_dependent", table.get("step_dependent", False))
-        shape = Shape(table["states"], table["actions"], table["horizon"], each_step)
-        named = recommended_pair(shape, given.get("learner", ""), named)[1]
+                raise InputError(key, None, _NEEDED)
+        problem = _problem(table)
+        named = problem.recommended(given.get("learner", ""), named)[1]
         options = deployable(named).options
         for key in table:
             if key in own and key not in options:
@@ -182,35 +186,45 @@ class Deployment:
         if "certificate" in table:
             more["certificate"] = Certified.from_table(table["certificate"])
         if "structure" in table:
-            check_sizes(shape, reports_counters=deployable(named).reports_counters)
-            more["structure"] = Structure.from_document(table["structure"], shape)
+            problem.check_sizes(reports_counters=deployable(named).reports_counters)
+            more["structure"] = Structure.from_document(table["structure"], tabular(problem))
         read = cast(Any, given | counts | more)
-        return cls(shape=shape, labels=labels, options=chosen, **read)
+        return cls(problem=problem, labels=labels, options=chosen, **read)
 
     @classmethod
     def from_document(cls, document: object) -> Deployment:
         """Read what a service sent, and refuse it if its randomizer is not what ε asks for."""
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise InputError("deployment", document, f"a document of format {FORMAT}")
-        sizes = document.get("shape")
-        table = {key: value for key, value in document.items() if key not in _DERIVED}
+        sizes = document.get("shape", {})
         drawn = document.get("randomizer")
         if not isinstance(sizes, dict) or not isinstance(drawn, dict):
             raise InputError("deployment", document, "a document with a shape and a randomizer")
+        table = {key: value for key, value in document.items() if key not in _DERIVED} | sizes
         # No module is loaded because a service names it.
         kind = deployable(_text("mechanism", document.get("mechanism")), load=False)
         table |= {key: drawn[key] for key in kind.options if key in drawn}
-        each_step = _boolean("shape.step_dependent", sizes.get("step_dependent"))
-        states, actions, horizon = (cast(int, sizes.get(size)) for size in _SIZES)
-        shape = Shape(states, actions, horizon, each_step)
-        check_sizes(shape, reports_counters=kind.reports_counters)
-        deployment = cls.from_toml(table | sizes)
+        _problem(table, load=False).check_sizes(reports_counters=kind.reports_counters)
+        deployment = cls.from_toml(table)
         if deployment.document != document:
             raise InputError("deployment.randomizer", drawn, f"{deployment.built.randomizer()}")
         return deployment
 
 
 _DERIVED = ("format", "shape", "randomizer")
+_NEEDED = "a value: every deployment needs one"
+
+
+def _problem(table: Mapping[str, Any], *, load: bool = True) -> Problem:
+    """Read the table ``[policy]``, or the sizes of tables in its place."""
+    for size in _SIZES:
+        if "policy" in table and size in table:
+            raise InputError(size, table[size], f"no {size} beside [policy], which states it all")
+        if "policy" not in table and size not in table:
+            raise InputError(size, None, _NEEDED)
+    if "policy" in table:
+        return problem_from(table["policy"], load=load)
+    return Shape.from_document(table)
 
 
 def deployable(mechanism: str, *, load: bool = True) -> type[Mechanism]:
@@ -255,9 +269,3 @@ def _text(key: str, value: object) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return repr(value)
     raise InputError(key, value, "text or a number")
-
-
-def _boolean(key: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise InputError(key, value, "true or false")
-    return value

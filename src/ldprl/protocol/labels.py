@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ldprl.errors import InputError, one_of
-from ldprl.shape import Shape
+from ldprl.problem import Problem
 
 _LONGEST = 200
 """Characters of a label: labels are shown on pages, and part of every client's document."""
@@ -34,21 +34,25 @@ class Labels:
             given[key] = _words(f"labels.{key}", value) if several else _word(key, value)
         return cls(**given)
 
-    def check(self, shape: Shape) -> None:
+    def check(self, problem: Problem) -> None:
         """Refuse labels that do not fit the problem."""
-        for field, size in (("states", shape.states), ("actions", shape.actions)):
+        for field in ("states", "actions"):
             words = getattr(self, field)
-            if words and len(set(words)) != size:
+            if words and field not in problem.labelled:
+                raise InputError(f"labels.{field}", words, f"none with {problem.name}")
+            if words and len(set(words)) != (size := getattr(problem, field)):
                 raise InputError(f"labels.{field}", words, f"{size} different labels, or none")
 
-    def document(self, shape: Shape) -> dict[str, Any]:
+    def document(self, problem: Problem) -> dict[str, Any]:
         """Return the labels as JSON, numbers standing in for missing words."""
-        return {
-            "title": self.title,
-            "states": list(self.states or (f"state {s}" for s in range(shape.states))),
-            "actions": list(self.actions or (f"action {a}" for a in range(shape.actions))),
-            "reward": self.reward,
+        named = {
+            field: list(
+                getattr(self, field)
+                or (f"{field.removesuffix('s')} {i}" for i in range(getattr(problem, field)))
+            )
+            for field in problem.labelled
         }
+        return {"title": self.title, **named, "reward": self.reward}
 
 
 def _word(field: str, value: object) -> str:

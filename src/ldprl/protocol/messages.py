@@ -9,17 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-import numpy as np
-
 from ldprl.assignment import Assignment, check_admissible
 from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.codec import ReportCodec
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.questions.question import Question
-from ldprl.policies.tables import TableDistribution
+from ldprl.policies.policy import Policy, PolicyDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.sizes import LARGEST_COUNT
-from ldprl.shape import Policy
 
 REPORT_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -28,8 +25,8 @@ REPORT_ID = re.compile(r"[0-9a-f]{32}")
 class Issued:
     """An assignment as a user receives it: of which policy version, and which of its parts.
 
-    ``table`` is the number of the user's table, where the assignment has a law of them. As it is
-    received, the assignment has the table itself.
+    ``table`` is the number of the user's own policy, where the assignment has a law of them. As it
+    is received, the assignment has that policy itself.
     """
 
     deployment: str
@@ -41,24 +38,22 @@ class Issued:
     def document(self, mechanism: Mechanism) -> dict[str, Any]:
         """Return it as JSON. The weights of an answer stay with the service.
 
-        A law goes out whole, unless the user's table is known: then that table alone.
+        A law goes out whole, unless the user's own policy is known: then that alone.
         """
         return (
             {"deployment": self.deployment, "version": self.version, "assignment": self.index}
-            | self._tables()
+            | self._policy()
             | {"questions": [mechanism.question_document(q) for q in self.assignment.questions]}
             | ({} if self.table is None else {"table": self.table})
         )
 
-    def _tables(self) -> dict[str, Any]:
-        law = self.assignment.law
+    def _policy(self) -> dict[str, Any]:
+        law = self.assignment.distribution
         if law is None:
-            return {"policy": self.assignment.policy.tolist()}
+            return {"policy": self.assignment.policy.document()}
         if self.table is None:
             return {"law": law.document()}
-        rows = law.tables([self.table])[0]
-        # A table that is the same at every step is one row; lists of all would take longer.
-        return {"policy": (rows[:1] if law.stationary else rows).tolist()}
+        return {"policy": law.policy_document(self.table)}
 
     @classmethod
     def from_document(cls, document: object, deployment: Deployment) -> Issued:
@@ -69,10 +64,10 @@ class Issued:
             raise InputError("deployment", document.get("deployment"), deployment.digest)
         table = whole_number("table", document["table"], 0) if "table" in document else None
         one = Assignment(
-            read_tables(document, deployment, alike=table is not None),
+            read_policy(document, deployment, drawn=table is not None),
             questions=read_questions(document.get("questions"), deployment),
         )
-        if one.law is not None:
+        if one.distribution is not None:
             one = one.drawn(whole_number("table", table, 0))
         return cls(
             deployment.digest,
@@ -88,21 +83,22 @@ def read_version(document: Mapping[str, Any]) -> int:
     return whole_number("version", document.get("version"), 0, LARGEST_COUNT)
 
 
-def read_tables(
-    document: Mapping[str, Any], deployment: Deployment, *, alike: bool = False
-) -> Policy | TableDistribution:
-    """Return an assignment's table or its law, and refuse actions that are not admissible.
+def read_policy(
+    document: Mapping[str, Any], deployment: Deployment, *, drawn: bool = False
+) -> Policy | PolicyDistribution:
+    """Return an assignment's policy or its law, and refuse actions that are not admissible.
 
-    ``alike``: a table that a law made may have one row for all steps.
+    ``drawn``: the policy is written as a law writes those of its users.
     """
-    tables: Policy | TableDistribution
+    problem = deployment.problem
+    policy: Policy | PolicyDistribution
     if "law" in document:
-        tables = TableDistribution.from_document(document["law"], deployment.shape)
+        policy = problem.read_distribution(document["law"])
     else:
-        tables = _policy(document.get("policy"), deployment, alike=alike)
-    # Not the drawn table alone: what is refused does not depend on chance.
-    check_admissible(Assignment(tables), deployment.structure)
-    return tables
+        policy = problem.read_policy(document.get("policy"), drawn=drawn)
+    # Not the user's own policy alone: what is refused does not depend on chance.
+    check_admissible(Assignment(policy), deployment.structure)
+    return policy
 
 
 def report_document(report_id: str, issued: Issued, values: list[int]) -> dict[str, Any]:
@@ -136,21 +132,6 @@ def sealed_document(issued: Issued, sealed: bytes) -> bytes:
 def longest_report(issued: Issued, letters: ReportCodec) -> int:
     """Return how many bytes the longest report under an assignment has, whatever is drawn."""
     return len(report_bytes_of("0" * 32, issued, letters.longest()))
-
-
-def _policy(value: object, deployment: Deployment, *, alike: bool) -> Policy:
-    shape = deployment.shape
-    expected = f"{shape.horizon} lists of {shape.states} actions from 0 to {shape.actions - 1}"
-    rows = value if isinstance(value, list) else []
-    if alike and len(rows) == 1:
-        rows = rows * shape.horizon
-    cells = [cell for row in rows if isinstance(row, list) for cell in row]
-    fits = len(rows) == shape.horizon and all(
-        isinstance(row, list) and len(row) == shape.states for row in rows
-    )
-    if not fits or not all(type(cell) is int and 0 <= cell < shape.actions for cell in cells):
-        raise InputError("policy", value, expected)
-    return np.array(rows, dtype=np.int64)
 
 
 def read_questions(value: object, deployment: Deployment) -> tuple[Question, ...]:

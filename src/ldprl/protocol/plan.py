@@ -9,17 +9,16 @@ from typing import Any
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.sampling import RandomSource
-from ldprl.policies.tables import TableDistribution
+from ldprl.policies.policy import Policy, PolicyDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import (
     Issued,
     longest_report,
+    read_policy,
     read_questions,
-    read_tables,
     read_version,
 )
 from ldprl.protocol.sealing import LARGEST_REPORT
-from ldprl.shape import Policy
 
 
 def draw(document: object, deployment: Deployment, source: RandomSource) -> tuple[Issued, int]:
@@ -35,7 +34,7 @@ def draw(document: object, deployment: Deployment, source: RandomSource) -> tupl
     plan, version = _read(document.get("assignments"), deployment), read_version(document)
     size = whole_number("plan.report_bytes", document.get("report_bytes"), 1, LARGEST_REPORT)
     for index, one in _longest(plan):
-        table = None if one.law is None else one.law.count - 1
+        table = None if one.distribution is None else one.distribution.count - 1
         check_room(Issued(deployment.digest, version, index, one, table), size, deployment)
     shares = [one.share for one in plan]
     place = int(source.words(1)[0]) / 2**64 * math.fsum(shares)
@@ -43,7 +42,7 @@ def draw(document: object, deployment: Deployment, source: RandomSource) -> tupl
     while index + 1 < len(shares) and place >= shares[index]:
         place -= shares[index]
         index += 1
-    law = plan[index].law
+    law = plan[index].distribution
     table = None if law is None else source.below(law.count)
     return Issued(deployment.digest, version, index, plan[index].drawn(table), table), size
 
@@ -65,7 +64,10 @@ def _longest(plan: Plan) -> list[tuple[int, Assignment]]:
     It is the last one, whose own number is the longest.
     """
     last = {
-        (None if one.law is None else one.law.count, *(asked.items for asked in one.questions)): i
+        (
+            None if one.distribution is None else one.distribution.count,
+            *(asked.items for asked in one.questions),
+        ): i
         for i, one in enumerate(plan)
     }
     return [(i, plan[i]) for i in last.values()]
@@ -86,18 +88,20 @@ def _read(parts: object, deployment: Deployment) -> Plan:
         if any(question.where is not None for question in questions):
             expected = "no partition of its own: the crowd was computed without it"
             raise InputError("plan.questions", part["questions"], expected)
-        plan.append(Assignment(_tables(part, plan, deployment), part["share"], questions))
+        plan.append(Assignment(_policy(part, plan, deployment), part["share"], questions))
     return tuple(plan)
 
 
-def _tables(
+def _policy(
     part: Mapping[str, Any], earlier: list[Assignment], deployment: Deployment
-) -> Policy | TableDistribution:
-    """Return a part's table, or its law: its own, or that of the earlier part that it names."""
+) -> Policy | PolicyDistribution:
+    """Return a part's policy, or its law: its own, or that of the earlier part that it names."""
     law = part.get("law")
     if law is None or isinstance(law, dict):
-        return read_tables(part, deployment)
-    named = earlier[law].law if type(law) is int and 0 <= law < len(earlier) else None
+        return read_policy(part, deployment)
+    named: PolicyDistribution | None = None
+    if type(law) is int and 0 <= law < len(earlier):
+        named = earlier[law].distribution
     if named is None:
         expected = "a law, or the number of an earlier part that has one"
         raise InputError("plan.law", law, expected)

@@ -14,11 +14,12 @@ import numpy as np
 from ldprl.assignment import Assignment, Plan, check_plan
 from ldprl.mechanisms.codec import ReportCodec
 from ldprl.mechanisms.questions.question import Question
-from ldprl.policies.tables import TableDistribution
+from ldprl.policies.policy import PolicyDistribution
+from ldprl.problem import Problem
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, longest_report
 from ldprl.service.database.protocol import StoredPlan
-from ldprl.shape import Shape
+from ldprl.shape import tabular
 
 _PADDING = 64
 """Sealed reports are padded to a multiple of this many bytes."""
@@ -36,8 +37,8 @@ class PublishedPlan:
     """What a report under each assignment may hold."""
     bounds: tuple[int, ...]
     """Cumulated shares, in units of 2⁻⁶⁴."""
-    tables: tuple[int, ...]
-    """How many tables the law of each assignment has; 0 where there is none."""
+    counts: tuple[int, ...]
+    """How many policies the law of each assignment has; 0 where there is none."""
     ready: tuple[bytes, ...]
     """Each assignment as a user receives it, in JSON, with the law if there is one; empty where the
     law is longer than any table, as nobody receives it then."""
@@ -54,14 +55,14 @@ class PublishedPlan:
         digest = hmac.digest(secret, text, "sha256")
         place = int.from_bytes(digest[:8], "big")
         index = min(bisect.bisect_right(self.bounds, place), len(self.bounds) - 1)
-        count = self.tables[index]
+        count = self.counts[index]
         return index, int.from_bytes(digest[8:24], "big") * count >> 128 if count else None
 
     def has(self, index: int, table: int | None) -> bool:
         """Say whether a user can have drawn this assignment and table."""
         if not 0 <= index < len(self.plan):
             return False
-        law = self.plan[index].law
+        law = self.plan[index].distribution
         return table is None if law is None else table is not None and 0 <= table < law.count
 
     def response(self, index: int, table: int | None) -> bytes:
@@ -78,23 +79,20 @@ class PublishedPlan:
         """Write an assignment as anybody may see it: the law, and nobody's table."""
         return self.ready[index] or _written(self.deployment, self.version, index, self.plan[index])
 
-    def drawn_cells(self, index: int) -> int:
-        """Return how many actions are drawn to respond to one user, 0 where none are."""
-        law = self.plan[index].law
-        return 0 if law is None else law.weights[:, :, 0].size
+    def draws(self, index: int) -> int:
+        """Return how many random numbers are drawn to respond to one user, 0 where none are."""
+        law = self.plan[index].distribution
+        return 0 if law is None else law.draws
 
 
 def published_plan(stored: StoredPlan, deployment: Deployment) -> PublishedPlan:
     """Make a stored plan ready to be served."""
-    plan = plan_from(stored.assignments, deployment.shape)
+    plan = plan_from(stored.assignments, deployment.problem)
     built = deployment.built
 
     def ready(index: int, one: Assignment) -> bytes:
-        law, shape = one.law, deployment.shape
-        # A table has that many actions on the wire, and none of them is longer than a weight.
-        if law is not None and law.weights.size >= shape.states * (
-            1 if law.stationary else shape.horizon
-        ):
+        law = one.distribution
+        if law is not None and not law.short:
             return b""
         return _written(deployment, stored.version, index, one)
 
@@ -109,7 +107,7 @@ def published_plan(stored: StoredPlan, deployment: Deployment) -> PublishedPlan:
         ),
         "assignments": [
             {"share": one.share}
-            | _tables(plan, i)
+            | _policy(plan, i)
             | {"questions": [built.question_document(asked) for asked in one.questions]}
             for i, one in enumerate(plan)
         ],
@@ -121,7 +119,7 @@ def published_plan(stored: StoredPlan, deployment: Deployment) -> PublishedPlan:
         plan=plan,
         codecs=codecs(plan, deployment),
         bounds=tuple(int(share * 2**64) for share in cumulated),
-        tables=tuple(0 if one.law is None else one.law.count for one in plan),
+        counts=tuple(0 if one.distribution is None else one.distribution.count for one in plan),
         ready=tuple(ready(i, one) for i, one in enumerate(plan)),
         whole=msgspec.json.encode(whole),
         deployment=deployment,
@@ -139,7 +137,7 @@ def report_bytes(stored: StoredPlan, plan: Plan, deployment: Deployment) -> int:
     """Return the one length to which reports under this plan are padded before they are sealed."""
     longest = 0
     for index, (one, letters) in enumerate(zip(plan, codecs(plan, deployment), strict=True)):
-        table = None if one.law is None else one.law.count - 1
+        table = None if one.distribution is None else one.distribution.count - 1
         issued = Issued(deployment.digest, stored.version, index, one, table)
         longest = max(longest, longest_report(issued, letters))
     return -(-longest // _PADDING) * _PADDING
@@ -150,7 +148,7 @@ def codecs(plan: Plan, deployment: Deployment) -> tuple[ReportCodec, ...]:
     known: dict[tuple[int, ...], ReportCodec] = {}
 
     def of(one: Assignment) -> ReportCodec:
-        if one.law is not None:
+        if one.distribution is not None:
             return deployment.built.codec(one)
         sizes = tuple(question.items for question in one.questions)
         return known.setdefault(sizes, deployment.built.codec(one))
@@ -163,7 +161,7 @@ def plan_text(plan: Plan) -> str:
     return msgspec.json.encode(
         [
             {"share": one.share}
-            | _tables(plan, i)
+            | _policy(plan, i)
             | {
                 "questions": [question.document() for question in one.questions],
                 "weights": [question.weights.tolist() for question in one.questions],
@@ -173,25 +171,25 @@ def plan_text(plan: Plan) -> str:
     ).decode()
 
 
-def _tables(plan: Plan, index: int) -> dict[str, Any]:
-    """Return an assignment's table, or its law; further ones that have a law name the first."""
-    law = plan[index].law
+def _policy(plan: Plan, index: int) -> dict[str, Any]:
+    """Return an assignment's policy, or its law; further ones that have a law name the first."""
+    law = plan[index].distribution
     if law is None:
-        return {"policy": plan[index].policy.tolist()}
-    first = next(i for i, one in enumerate(plan) if one.law is law)
+        return {"policy": plan[index].policy.document()}
+    first = next(i for i, one in enumerate(plan) if one.distribution is law)
     return {"law": law.document() if first == index else first}
 
 
-def plan_from(text: str, shape: Shape) -> Plan:
+def plan_from(text: str, problem: Problem) -> Plan:
     """Read what :func:`plan_text` wrote, and check it."""
     parts = msgspec.json.decode(text)
-    laws: dict[int, TableDistribution] = {}
+    laws: dict[int, PolicyDistribution] = {}
     for i, part in enumerate(parts):
         if "law" in part:
             law = part["law"]
-            laws[i] = laws[law] if type(law) is int else TableDistribution.from_document(law, shape)
-    plan = tuple(_assignment(part, shape, laws.get(i)) for i, part in enumerate(parts))
-    return check_plan(plan, shape)
+            laws[i] = laws[law] if type(law) is int else problem.read_distribution(law)
+    plan = tuple(_assignment(part, problem, laws.get(i)) for i, part in enumerate(parts))
+    return check_plan(plan, problem)
 
 
 def public_assignment(stored: StoredPlan, index: int, deployment: Deployment) -> bytes:
@@ -201,15 +199,19 @@ def public_assignment(stored: StoredPlan, index: int, deployment: Deployment) ->
     law = part.get("law")
     if type(law) is int:
         law = msgspec.json.decode(parts[law])["law"]
-    drawn_from = None if law is None else TableDistribution.from_document(law, deployment.shape)
-    one = _assignment(part, deployment.shape, drawn_from)
+    drawn_from = None if law is None else deployment.problem.read_distribution(law)
+    one = _assignment(part, deployment.problem, drawn_from)
     return _written(deployment, stored.version, index, one)
 
 
-def _assignment(part: dict[str, Any], shape: Shape, law: TableDistribution | None) -> Assignment:
+def _assignment(
+    part: dict[str, Any], problem: Problem, law: PolicyDistribution | None
+) -> Assignment:
     questions = tuple(
-        Question.from_document("questions", asked, shape, np.array(weights, dtype=np.float64))
+        Question.from_document(
+            "questions", asked, tabular(problem), np.array(weights, dtype=np.float64)
+        )
         for asked, weights in zip(part["questions"], part["weights"], strict=True)
     )
-    tables = np.array(part["policy"]) if law is None else law
-    return Assignment(tables, part["share"], questions)
+    policy = problem.read_policy(part["policy"]) if law is None else law
+    return Assignment(policy, part["share"], questions)

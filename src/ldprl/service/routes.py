@@ -100,7 +100,7 @@ class Routes:
         if self._service.crowds is not None:
             return problem(422, "relay-only", "an id here and in a report would show who sent it")
         drawn = current.drawn(report_id, self._service.database.secret)
-        if current.drawn_cells(drawn[0]) <= _CELLS_AT_ONCE:
+        if current.draws(drawn[0]) <= _CELLS_AT_ONCE:
             return json_response(current.response(*drawn))
         draw = functools.partial(current.response, *drawn)
         return json_response(await self._turns.run(address_of(request.scope), draw))

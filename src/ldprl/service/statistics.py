@@ -67,7 +67,7 @@ class Decoder:
     def _read_plans(self) -> None:
         """Read the plans that are new, with the number of users that each was made from."""
         for stored in self._database.plans(max(self._plans, default=0)):
-            plan = plan_from(stored.assignments, self._mechanism.shape)
+            plan = plan_from(stored.assignments, self._mechanism.problem)
             self._plans[stored.version] = stored.users, plan
 
     def evidence(self, sums: Sequence[Sum], until: int | None = None) -> Evidence | None:

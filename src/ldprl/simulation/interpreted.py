@@ -92,10 +92,10 @@ def serve(
             continue
         # Users of one table are drawn at once, and decoded by their assignment.
         for one, count in assignment.spread(group, rng) if group else ():
-            totals = draw_true_counts(mdp, one.policy, count, mechanism.resolution, chance)
+            totals = draw_true_counts(mdp, one.table, count, mechanism.resolution, chance)
             tally = mechanism.sample_tally(totals, one, rng)
             gathered += mechanism.decode(tally, count, one)
-            lost += count * recorder.loss(one.policy)
+            lost += count * recorder.loss(one.table)
             if received is not None:
                 received(one, count, tally)
     recorder.add(users, lost / users)

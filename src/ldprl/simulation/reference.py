@@ -83,7 +83,7 @@ def _turns(
         chosen = plan[rng.choice(len(plan), p=shares_of(plan))]
         number = None if chosen.law is None else int(rng.integers(chosen.law.count))
         assignment = chosen.drawn(number)
-        trajectory = live(mdp, assignment.policy, rng)
+        trajectory = live(mdp, assignment.table, rng)
         report = mechanism.privatize(trajectory, assignment, source)
         tally = mechanism.tally(report[None])
         if number is not None:

@@ -48,7 +48,7 @@ def test_each_variant_leaves_out_what_it_says(known: Statistics) -> None:
     assert all((one.questions[0].weights == 1).all() for one in unweighted)
     for one, other in zip(whole, unweighted, strict=True):
         assert one.share == other.share
-        np.testing.assert_array_equal(one.policy, other.policy)
+        np.testing.assert_array_equal(one.table, other.table)
 
     unguarded = _evi_plan(Unguarded, known)
     for one, other in zip(unguarded, whole, strict=False):
@@ -61,7 +61,7 @@ def test_each_variant_leaves_out_what_it_says(known: Statistics) -> None:
     alike: Any = asking.ask(AskedEvenly(asking).plan(known, np.random.default_rng(0)))
     groups = [
         {
-            one.policy.tobytes()
+            one.table.tobytes()
             for one in alike
             if [(question.what, question.step) for question in one.questions] == [asked]
         }
@@ -69,19 +69,19 @@ def test_each_variant_leaves_out_what_it_says(known: Statistics) -> None:
     ]
     assert all(group == groups[0] for group in groups)
 
-    (optimistic,) = {one.policy.tobytes(): one.policy for one in on}.values()
+    (optimistic,) = {one.table.tobytes(): one.table for one in on}.values()
 
     def explore(plan: Any) -> list[bool]:
         """Return whether each assignment is optimistic up to the step that it asks about."""
         asked = [one.questions[0].step + 1 for one in plan]
         return [
-            bool((one.policy[:h] == optimistic[:h]).all())
+            bool((one.table[:h] == optimistic[:h]).all())
             for one, h in zip(plan, asked, strict=True)
         ]
 
     assert not all(explore(whole))
     assert all(explore(exploring))
-    assert any((one.policy != optimistic).any() for one in exploring)
+    assert any((one.table != optimistic).any() for one in exploring)
     for plan in (exploring, on):
         assert sum(one.share for one in plan) == pytest.approx(1)
 

@@ -1,0 +1,65 @@
+"""What a user runs, and the public law from which each user's own is drawn.
+
+A table of actions is one kind of policy, a function of a vector another; tables of random actions
+are one kind of distribution, randomly shifted parameters another.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+Observation = int | tuple[float, ...]
+"""What a user sees at a step: the number of a state, or a vector."""
+Action = int | tuple[float, ...]
+"""What a user does: the number of an action, or a vector."""
+MOST_POLICIES = 2**53 - 1
+"""As many as a JSON number can count: in effect a policy for every user."""
+
+
+class Policy(ABC):
+    """A public map from what a user sees to an action."""
+
+    @abstractmethod
+    def act(self, step: int, observation: Any) -> Any:
+        """Return the action at ``step``, from 0, of a user who sees ``observation``."""
+
+    @abstractmethod
+    def document(self) -> Any:
+        """Return the policy as JSON, which :meth:`~ldprl.problem.Problem.read_policy` reads."""
+
+
+class PolicyDistribution(ABC):
+    """A public law of policies: number i is the same policy for everybody, in every language.
+
+    A plan hands out the law, and each user one of the numbers 0 to ``count`` − 1, drawn uniformly.
+    """
+
+    count: int
+    """How many policies there are."""
+
+    @abstractmethod
+    def policy(self, number: int) -> Policy:
+        """Return policy ``number``, or refuse the number."""
+
+    @abstractmethod
+    def document(self) -> dict[str, Any]:
+        """Return the law as JSON; :meth:`~ldprl.problem.Problem.read_distribution` reads it."""
+
+    def policy_document(self, number: int) -> Any:
+        """Return policy ``number`` as the user who drew it receives it."""
+        return self.policy(number).document()
+
+    @property
+    def draws(self) -> int:
+        """How many random numbers make a policy: what drawing one costs a service."""
+        return 0
+
+    @property
+    def short(self) -> bool:
+        """Whether the law is at most about as long as one of its policies.
+
+        Users receive the law and their number then if that is shorter than their policy, and
+        always their policy otherwise.
+        """
+        return True
