@@ -206,7 +206,7 @@ def test_nobody_explores_before_enough_is_saved(confidence: float) -> None:
         evidence = Evidence(terms)
         evidence.add(LEARNING[0], users, np.zeros(2, dtype=np.int64))
         plan = evidence.asked(LEARNING, users, lambda: policy(1))
-        assert ({int(one.policy[0, 0]) for one in plan} == {0}) is (users < least)
+        assert ({int(one.table[0, 0]) for one in plan} == {0}) is (users < least)
 
 
 def test_answers_to_the_learners_questions_are_no_evidence() -> None:

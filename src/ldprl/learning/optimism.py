@@ -39,7 +39,7 @@ def optimistic(planner: Any, statistics: Statistics) -> tuple[Policy, FloatArray
     """Return the policy and the values that a planner without chance finds."""
     run_planner(planner, statistics, np.random.default_rng(0))
     (assignment,) = read_plan(planner.buffer, statistics.shape, [])
-    return assignment.policy, planner.values
+    return assignment.table, planner.values
 
 
 def rows_for(shape: Shape) -> FloatArray:
