@@ -21,8 +21,8 @@ import numpy as np
 
 from benchmarks.row import Row
 from ldprl.catalogue import LEARNERS
+from ldprl.learning.compiled import CompiledLearner
 from ldprl.learning.ldp_obi import LDPOBI
-from ldprl.learning.learner import Learner
 from ldprl.learning.ucb_vi import UCBVI
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Mechanism
@@ -60,7 +60,7 @@ def run() -> list[Row]:
 
 def engine(
     mdp: TabularMDP,
-    learner: Learner,
+    learner: CompiledLearner,
     mechanism: Mechanism,
     episodes: int,
     schedule: Replan = each,

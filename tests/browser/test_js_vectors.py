@@ -18,7 +18,9 @@ CASES = READ["deployments"]
 
 
 def test_the_file_is_up_to_date() -> None:
-    assert VECTORS.read_text(encoding="utf-8") == text()
+    # No assert: a comparison of the two texts would be thousands of lines.
+    if VECTORS.read_text(encoding="utf-8") != text():
+        pytest.fail("python -m tests.browser.make_vectors writes another file")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["document"]["name"]))

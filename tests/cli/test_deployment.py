@@ -44,7 +44,7 @@ def test_a_setting_in_a_comment_is_the_default() -> None:
     assert both[0] == both[1]
     settings = set(tomllib.loads(uncommented))
     unset = {"memory_users", "shuffle", "certificate", "structure"}
-    fields = set(Deployment.__dataclass_fields__) - {"shape", "options"} - unset
+    fields = set(Deployment.__dataclass_fields__) - {"problem", "options"} - unset
     assert fields <= settings
 
 
