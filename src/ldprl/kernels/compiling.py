@@ -106,6 +106,12 @@ def in_order(function: _Function) -> _Function:
     return compiled
 
 
+def exact(function: _Function) -> _Function:
+    """Compile a function into its callers that rounds each operation as Python does."""
+    compiled: _Function = njit(**{**_INLINED, "fastmath": False})(function)
+    return compiled
+
+
 def spliced(function: _Function) -> _Function:
     """Copy a function's code into its callers before they are compiled.
 
