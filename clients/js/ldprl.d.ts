@@ -103,7 +103,7 @@ export interface Question {
 }
 
 /** A kind of question; `where` and what follows it may be left out. */
-export interface Matter {
+export interface Observable {
   readonly kind: string;
   outcomes(cells: number): number;
   /** The outcome of a user who followed the policy. */
@@ -116,7 +116,7 @@ export interface Matter {
   ): number;
   /** What an outcome stands for. */
   meaning(outcome: number, cells: number): Record<string, unknown>;
-  /** How many of the lives with a state of the cell at this step have the outcome. */
+  /** How many of the episodes with a state of the cell at this step have the outcome. */
   share(
     outcome: number,
     step: number,
@@ -140,7 +140,7 @@ export interface Matter {
 }
 
 /** Make a kind of question known to all deployments of this page. */
-export function defineMatter(matter: Matter): void;
+export function defineObservable(observable: Observable): void;
 
 /** What a service hands to one user. */
 export interface Assignment {
@@ -162,7 +162,7 @@ export interface IssuedAssignment extends Assignment {
   readonly id: string;
 }
 
-/** What one user lived through: H of each, or none. It is never sent. */
+/** One user's episode: H of each, or none. It is never sent. */
 export interface Trajectory {
   readonly states: readonly number[];
   readonly actions: readonly number[];
@@ -198,7 +198,7 @@ export interface Deployment {
   readonly labels: Labels;
   /** The actions that a policy may take in each state; null where all are. */
   readonly admissible: readonly ReadonlySet<number>[] | null;
-  /** Return the values to send for a user who received `assignment` and lived `trajectory`. */
+  /** Return the values to send for a user with this `trajectory` who received `assignment`. */
   privatize(trajectory: Trajectory, assignment: Assignment): number[];
 }
 
@@ -229,30 +229,30 @@ export interface Answer {
 
 /** What a subset report answers to one question. */
 export interface ExplainedQuestion extends Question {
-  /** How many times as likely a life with one of the answers is to have produced them. */
+  /** How many times as likely an episode with one of the answers is to have produced them. */
   readonly factor: number;
   /** How many answers there are. */
   readonly possible: number;
   /** The answers in the report; null stands for nothing to report. */
   readonly answers: readonly (Answer | null)[];
-  /** How many lives have one of them. */
+  /** How many episodes have one of them. */
   readonly likelier: bigint;
 }
 
 export interface Explanation {
   readonly mechanism: MechanismName;
   readonly epsilon: string;
-  /** How many lives could have produced the report: all that there are. */
-  readonly lives: bigint;
+  /** How many episodes could have produced the report: all that there are. */
+  readonly episodes: bigint;
   /** One less: all but the user's own. */
   readonly others: bigint;
-  /** How many times as likely one life can be to have produced it as another; at most e^ε. */
+  /** How many times as likely one episode can be to have produced it as another; at most e^ε. */
   readonly factor: number;
   /** With subset selection: what the report answers to each question. */
   readonly questions?: readonly ExplainedQuestion[];
 }
 
-/** Say how many lives could have produced a report, and how much likelier some are than others. */
+/** Say how many episodes could have produced a report, and how much likelier some are. */
 export function explain(
   deployment: Deployment,
   assignment: Assignment,
@@ -363,7 +363,7 @@ export class Client {
   deployment(): Promise<Deployment>;
   /** Return a fresh assignment. */
   assignment(): Promise<IssuedAssignment>;
-  /** Live through an episode from the state `start`. */
+  /** Run an episode from the state `start`. */
   episode(assignment: Assignment, start: number, step: Step): Promise<Trajectory>;
   /**
    * Pay for a report of a trajectory, randomize it once, and write it down; nothing is sent. A report

@@ -7,7 +7,7 @@ export { promises } from "./src/shuffle.js";
 export { defineMechanism } from "./src/mechanisms.js";
 export { InputError, ServiceError } from "./src/errors.js";
 export { explain } from "./src/explain.js";
-export { defineMatter } from "./src/questions/index.js";
+export { defineObservable } from "./src/questions/index.js";
 export { Ledger } from "./src/ledger.js";
 export { readAssignment } from "./src/assignment.js";
 export { SystemSource } from "./src/random.js";

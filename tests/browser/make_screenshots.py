@@ -33,7 +33,7 @@ def dashboard(browser: Browser, served: Served) -> None:
 def demo_page(browser: Browser, served: Served) -> None:
     with Watched(browser, viewport={"width": 1000, "height": 560}) as watched:
         watched.page.goto(f"{served.url}/demo")
-        watched.live(WORLD.horizon)
+        watched.play(WORLD.horizon)
         watched.page.locator("#send").click()
         expect(watched.page.locator("#sending")).to_contain_text("Counted")
         watched.page.evaluate("scrollTo(0, 0)")

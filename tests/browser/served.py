@@ -109,8 +109,8 @@ class Watched:
         """Return the requests that went elsewhere."""
         return [r.url for r in self.requests if not r.url.startswith(f"{origin}/")]
 
-    def live(self, months: int, choice: int = 0) -> dict[str, Any]:
-        """Live a life on the demo page, as advised (0) or not, and return the report it shows."""
+    def play(self, months: int, choice: int = 0) -> dict[str, Any]:
+        """Play the demo page's episode, as advised (0) or not, and return the report it shows."""
         for month in range(1, months + 1):
             expect(self.page.locator("#when")).to_have_text(f"Month {month} of {months}")
             self.page.locator("#choices button").nth(choice).click()

@@ -40,8 +40,8 @@ _RETURN_BITS = """async (digest) => {
     const client = new Client(location.origin, { digest, storage: new ForgetfulStorage() });
     const assignment = await client.assignment();
     const step = async (state, action) => ({ reward: 1, next: (state + action) % 30 });
-    const lived = await client.episode(assignment, 0, step);
-    const entry = await client.send(await client.makeReport(assignment, lived));
+    const trajectory = await client.episode(assignment, 0, step);
+    const entry = await client.send(await client.makeReport(assignment, trajectory));
     return { policy: assignment.policy, entry };
 }"""
 _DEPLOYMENT = """

@@ -59,7 +59,7 @@ def test_a_life_by_keyboard_tells_what_is_shown_and_nothing_else(
             page.keyboard.press("Tab")
             page.keyboard.press("Enter")
         expect(page.locator("#report-name")).to_be_focused()
-        assert page.locator("#lived tr").count() == HORIZON
+        assert page.locator("#trajectory tr").count() == HORIZON
         assert "never leaves this page" in watched.text("section.private")
         assert posts(watched) == []
         shown = json.loads(watched.text("#body"))
@@ -88,7 +88,7 @@ def test_the_set_is_told_in_words_and_the_true_answer_is_marked_on_the_page(
 ) -> None:
     with Watched(browser) as watched:
         watched.page.goto(f"{served.url}/demo")
-        report = watched.live(HORIZON)
+        report = watched.play(HORIZON)
         (question,) = issued_for(served, report).assignment.questions
         assert f"in month {question.step + 1}," in watched.text("#question")
         items = watched.page.locator("#answers li")
@@ -98,12 +98,12 @@ def test_the_set_is_told_in_words_and_the_true_answer_is_marked_on_the_page(
         reported = [place for place, kind in enumerate(classes) if "reported" in kind]
         assert reported == report["values"]
         [own] = [place for place, kind in enumerate(classes) if "own" in kind]
-        row = watched.page.locator("#lived tr").nth(question.step)
+        row = watched.page.locator("#trajectory tr").nth(question.step)
         state = DEMO.labels.states.index(row.locator("td").first.inner_text())
         if question.kind == "reward":
             assert own == 2 * state + (row.locator("td").last.inner_text() == "yes")
         else:
-            following = watched.page.locator("#lived tr").nth(question.step + 1)
+            following = watched.page.locator("#trajectory tr").nth(question.step + 1)
             after = DEMO.labels.states.index(following.locator("td").first.inner_text())
             assert own == state * DEMO.shape.states + after
         assert f"in {round(100 * oracle.keep)}% of" in watched.text("#meaning")
@@ -112,19 +112,19 @@ def test_the_set_is_told_in_words_and_the_true_answer_is_marked_on_the_page(
 def test_every_life_could_have_sent_it_and_the_odds_are_those_of_the_mechanism(
     browser: Browser, served: Served
 ) -> None:
-    """Python's likelihood of the report that the page made, under every single life."""
+    """Python's likelihood of the report that the page made, under every single episode."""
     with Watched(browser) as watched:
         watched.page.goto(f"{served.url}/demo")
-        report = watched.live(HORIZON)
-        lives = int(watched.text("#lives").replace(",", ""))
+        report = watched.play(HORIZON)
+        episodes = int(watched.text("#episodes").replace(",", ""))
         odds = watched.text("#odds")
     assignment = issued_for(served, report).assignment
     tally = DEMO.built.codec(assignment).read(report["values"])[None, :]
     steps = range(HORIZON)
     log_chances = []
     outcomes = itertools.product(range(DEMO.shape.states), (0.0, 1.0))
-    for life in itertools.product(list(outcomes), repeat=HORIZON):
-        states, rewards = zip(*life, strict=True)
+    for episode in itertools.product(list(outcomes), repeat=HORIZON):
+        states, rewards = zip(*episode, strict=True)
         actions = [int(assignment.table[h, states[h]]) for h in steps]
         trajectory = Trajectory(states, actions, rewards)
         chance = DEMO.built.log_likelihood(tally, trajectory, assignment)
@@ -132,7 +132,7 @@ def test_every_life_could_have_sent_it_and_the_odds_are_those_of_the_mechanism(
         log_chances.append(float(chance[0]))
     nothing = Trajectory((), (), ())
     log_chances.append(float(DEMO.built.log_likelihood(tally, nothing, assignment)[0]))  # type: ignore[index]
-    assert lives == len(log_chances)
+    assert episodes == len(log_chances)
     likely = [chance for chance in log_chances if chance > min(log_chances) + 0.1]
     ratio = math.exp(max(log_chances) - min(log_chances))
     assert ratio <= math.exp(float(DEMO.epsilon)) * (1 + 1e-12)
@@ -146,7 +146,7 @@ def test_who_does_otherwise_has_nothing_to_tell_and_tells_that_alike(
 ) -> None:
     with Watched(browser) as watched:
         watched.page.goto(f"{served.url}/demo")
-        report = watched.live(HORIZON, choice=1)
+        report = watched.play(HORIZON, choice=1)
         own = watched.page.locator("#answers li.own")
         assert re.sub(r" \(reported\)", "", own.text_content() or "") == "nothing to report"
         letters = DEMO.built.codec(issued_for(served, report).assignment)
@@ -158,13 +158,13 @@ def test_who_does_otherwise_has_nothing_to_tell_and_tells_that_alike(
 def test_another_life_is_another_user(browser: Browser, served: Served) -> None:
     with Watched(browser) as watched:
         watched.page.goto(f"{served.url}/demo")
-        first = watched.live(HORIZON)
+        first = watched.play(HORIZON)
         watched.page.locator("#send").click()
         expect(watched.page.locator("#send")).to_be_disabled()
         expect(watched.page.locator("#sending")).to_contain_text("Counted")
         watched.page.locator("#again").click()
         expect(watched.page.locator("#report")).to_be_hidden()
-        second = watched.live(HORIZON)
+        second = watched.play(HORIZON)
         assert second["id"] != first["id"]
         watched.page.locator("#send").click()
         expect(watched.page.locator("#sending")).to_contain_text("Counted")
@@ -178,7 +178,7 @@ def test_a_report_that_did_not_get_through_is_sent_again_as_it_is(
     with Watched(browser) as watched:
         page = watched.page
         page.goto(f"{served.url}/demo")
-        shown = watched.live(HORIZON)
+        shown = watched.play(HORIZON)
         page.route("**/v1/reports", lambda route: route.abort())
         page.locator("#send").click()
         expect(page.locator("#sending")).to_contain_text("Not sent")
@@ -211,6 +211,6 @@ def test_it_is_readable_on_a_phone_and_on_a_screen_by_day_and_night(
         expect(watched.page.locator("#choices button")).to_have_count(DEMO.shape.actions)
         assert watched.fits_its_width()
         assert watched.least_contrast() >= 4.5
-        watched.live(HORIZON)
+        watched.play(HORIZON)
         assert watched.fits_its_width()
         assert watched.least_contrast() >= 4.5

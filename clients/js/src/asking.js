@@ -2,7 +2,7 @@
 
 import { InputError, record, wholeNumber } from "./errors.js";
 import { atMost, bigWhole, exponentialFromBelow } from "./numbers.js";
-import { matterOf } from "./questions/index.js";
+import { observableOf } from "./questions/index.js";
 import { readPartition } from "./questions/partition.js";
 import { subsetBlanket, together } from "./shuffle.js";
 
@@ -21,14 +21,14 @@ export class AskingMechanism {
     // The last step leads nowhere, so that a horizon of 1 has no transitions.
     // Integers for "worth" are there if some users answer for certificates.
     const all = randomizer.worth === undefined ? kinds : [...kinds, "worth"];
-    this.kinds = all.filter((kind) => matterOf("kind", kind).steps(shape.horizon) > 0);
+    this.kinds = all.filter((kind) => observableOf("kind", kind).steps(shape.horizon) > 0);
     this.answers = answers;
     const each = { top: epsilon.top, bottom: epsilon.bottom * BigInt(answers) };
     this.#odds = exponentialFromBelow(each);
     this.oracles = {};
     for (const kind of this.kinds) {
-      const matter = matterOf("kind", kind);
-      const items = itemsOf(matter, matter.where(shape.states));
+      const observable = observableOf("kind", kind);
+      const items = itemsOf(observable, observable.where(shape.states));
       this.oracles[kind] = readOracle(`randomizer.${kind}`, items, this.#odds, randomizer[kind]);
     }
   }
@@ -94,24 +94,24 @@ export class AskingMechanism {
 
   /** Return what an item stands for; null is the answer of a user who has nothing to report. */
   meaning({ kind, where, oracle }, item) {
-    const matter = matterOf("kind", kind);
-    if (matter.hasBottom && item === oracle.items - 1) return null;
-    const outcomes = matter.outcomes(where.count);
+    const observable = observableOf("kind", kind);
+    if (observable.hasBottom && item === oracle.items - 1) return null;
+    const outcomes = observable.outcomes(where.count);
     const state = Math.floor(item / outcomes);
-    const meaning = matter.meaning(item % outcomes, where.count);
+    const meaning = observable.meaning(item % outcomes, where.count);
     // All states are in one cell: the report names none.
     return where.count === 1 && this.shape.states > 1 ? meaning : { state, ...meaning };
   }
 
-  /** Return the item that the user holds: the matter's `missingItem` if there is no outcome. */
+  /** Return the item that the user holds: the observable's `missingItem` if there is no outcome. */
   held({ states, actions, rewards }, policy, question, source) {
     const { kind, step, where, oracle } = question;
-    const matter = matterOf("kind", kind);
-    const upTo = states.slice(0, matter.lastStep(step, this.shape.horizon) + 1);
+    const observable = observableOf("kind", kind);
+    const upTo = states.slice(0, observable.lastStep(step, this.shape.horizon) + 1);
     const follows = upTo.every((state, h) => actions[h] === policy[h][state]);
-    if (states.length === 0 || !follows) return matter.missingItem(oracle.items, source);
-    const outcome = matter.outcome({ states, actions, rewards }, step, where, source, question);
-    return where.cell[states[step]] * matter.outcomes(where.count) + outcome;
+    if (states.length === 0 || !follows) return observable.missingItem(oracle.items, source);
+    const outcome = observable.outcome({ states, actions, rewards }, step, where, source, question);
+    return where.cell[states[step]] * observable.outcomes(where.count) + outcome;
   }
 
   #readQuestion(field, question) {
@@ -120,24 +120,24 @@ export class AskingMechanism {
       throw new InputError(`${field}.kind`, kind, this.kinds.join(" or "));
     }
     const { states, horizon } = this.shape;
-    const matter = matterOf(`${field}.kind`, kind);
+    const observable = observableOf(`${field}.kind`, kind);
     const asked = {
       kind,
-      step: wholeNumber(`${field}.step`, step, 0, matter.steps(horizon) - 1),
-      ...matter.read(field, question, this.shape),
+      step: wholeNumber(`${field}.step`, step, 0, observable.steps(horizon) - 1),
+      ...observable.read(field, question, this.shape),
     };
     if (cells === undefined) {
-      return { ...asked, where: matter.where(states), oracle: this.oracles[kind] };
+      return { ...asked, where: observable.where(states), oracle: this.oracles[kind] };
     }
     // A partition of its own needs an oracle of its own, which is in the question.
     const where = readPartition(`${field}.where`, cells, states);
-    const oracle = readOracle(field, itemsOf(matter, where), this.#odds, question);
+    const oracle = readOracle(field, itemsOf(observable, where), this.#odds, question);
     return { ...asked, where, oracle };
   }
 }
 
-function itemsOf(matter, { count }) {
-  return count * matter.outcomes(count) + (matter.hasBottom ? 1 : 0);
+function itemsOf(observable, { count }) {
+  return count * observable.outcomes(count) + (observable.hasBottom ? 1 : 0);
 }
 
 function draw({ items, size, threshold }, own, source) {

@@ -75,24 +75,24 @@ export class Client {
   }
 
   /**
-   * Live through an episode: `step(state, action, h)` resolves to { reward, next }, or to null if
+   * Run an episode: `step(state, action, h)` resolves to { reward, next }, or to null if
    * the user stops or does something else, which leaves nothing to report.
    */
   async episode(assignment, start, step) {
     const { states, horizon } = (await this.deployment()).shape;
-    const lived = { states: [], actions: [], rewards: [] };
+    const trajectory = { states: [], actions: [], rewards: [] };
     let state = start;
     for (let h = 0; h < horizon; h += 1) {
       wholeNumber("state", state, 0, states - 1);
       const action = assignment.policy[h][state];
       const outcome = await step(state, action, h);
       if (outcome === null || outcome === undefined) return NOTHING;
-      lived.states.push(state);
-      lived.actions.push(action);
-      lived.rewards.push(checkReward("reward", outcome.reward));
+      trajectory.states.push(state);
+      trajectory.actions.push(action);
+      trajectory.rewards.push(checkReward("reward", outcome.reward));
       state = outcome.next;
     }
-    return lived;
+    return trajectory;
   }
 
   /**

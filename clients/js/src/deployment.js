@@ -38,7 +38,7 @@ class Deployment {
     this.shuffle = readShuffle(document.shuffle, this.randomizer, Number(this.epsilon));
   }
 
-  /** Return the values to send for a user who received `assignment` and lived `trajectory`. */
+  /** Return the values to send for a user with this `trajectory` who received `assignment`. */
   privatize(trajectory, assignment, source = new SystemSource()) {
     checkTrajectory(trajectory, this.shape);
     return this.randomizer.privatize(trajectory, assignment, source);

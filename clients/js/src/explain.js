@@ -1,23 +1,23 @@
 // What a report reveals, in numbers that a page can show.
 
 import { decimal } from "./numbers.js";
-import { matterOf } from "./questions/index.js";
+import { observableOf } from "./questions/index.js";
 import { sizeOf } from "./questions/partition.js";
 
 const WORDS = 1n << 64n;
 
 /**
- * Count the lives that could have produced a report: a life is a state and a reward of 0 or 1 for
+ * Count the episodes that could have produced a report: one is a state and a reward of 0 or 1 for
  * every step, (2S)^H of them under one policy, or to have stopped or done otherwise. Every one of
  * them could have, and none is more than `factor` ≤ e^ε times as likely as another to have done so.
  * With several questions each has a factor of its own, and together they make up the whole one.
  */
 export function explain(deployment, assignment, values) {
   const { shape, mechanism, epsilon, randomizer } = deployment;
-  const lives = BigInt(2 * shape.states) ** BigInt(shape.horizon) + 1n;
+  const episodes = BigInt(2 * shape.states) ** BigInt(shape.horizon) + 1n;
   const { top, bottom } = decimal("epsilon", epsilon);
   const bound = Math.exp(quotient(top, bottom));
-  const common = { mechanism, epsilon, lives, others: lives - 1n, factor: bound };
+  const common = { mechanism, epsilon, episodes, others: episodes - 1n, factor: bound };
   if (assignment.questions.length === 0) return common;
   const reported = randomizer.answered(assignment, values);
   const questions = assignment.questions.map((question, i) => {
@@ -28,7 +28,7 @@ export function explain(deployment, assignment, values) {
       possible: items,
       answers: reported[i].map((item) => randomizer.meaning(question, item)),
       likelier: reported[i]
-        .map((item) => livesWith(item, question, shape))
+        .map((item) => episodesWith(item, question, shape))
         .reduce((total, count) => total + count, 0n),
     };
   });
@@ -36,14 +36,14 @@ export function explain(deployment, assignment, values) {
   return { ...common, factor, questions };
 }
 
-/** Return how many lives hold this item, or are expected to where chance decides it. */
-function livesWith(item, question, shape) {
+/** Return how many episodes hold this item, or are expected to where chance decides it. */
+function episodesWith(item, question, shape) {
   const { kind, step, where, oracle } = question;
-  const matter = matterOf("kind", kind);
-  if (matter.hasBottom && item === oracle.items - 1) return 1n;
-  const outcomes = matter.outcomes(where.count);
+  const observable = observableOf("kind", kind);
+  if (observable.hasBottom && item === oracle.items - 1) return 1n;
+  const outcomes = observable.outcomes(where.count);
   const inCell = BigInt(sizeOf(where, Math.floor(item / outcomes)));
-  const { top, bottom } = matter.share(item % outcomes, step, shape, where, question);
+  const { top, bottom } = observable.share(item % outcomes, step, shape, where, question);
   const all = BigInt(2 * shape.states) ** BigInt(shape.horizon);
   return (all * inCell * top) / (BigInt(shape.states) * bottom);
 }

@@ -1,4 +1,4 @@
-// What one user lived through: { states, actions, rewards }, H of each, or none. Never sent.
+// One user's episode: { states, actions, rewards }, H of each, or none. Never sent.
 
 import { InputError, wholeNumber } from "./errors.js";
 import { exactFraction, lowestTerms, sum } from "./numbers.js";

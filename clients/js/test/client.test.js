@@ -73,10 +73,10 @@ test("a report that could not be sent is sent by the next visit, unchanged", asy
   const entry = await first.makeReport(await first.assignment(), NOTHING);
   service.failures = [down, down];
   await assert.rejects(first.send(entry), (error) => error instanceof ServiceError && error.later);
-  const lived = [];
-  const settled = await client().participate(0, async (state) => lived.push(state) && null);
+  const trajectory = [];
+  const settled = await client().participate(0, async (state) => trajectory.push(state) && null);
   assert.deepEqual([settled.body, settled.status], [entry.body, "counted"]);
-  assert.deepEqual([service.reports, lived], [[entry.body], []]);
+  assert.deepEqual([service.reports, trajectory], [[entry.body], []]);
 });
 
 test("a lost acknowledgement does not make a second report", async () => {
@@ -135,13 +135,13 @@ test("who stops, and whose step fails, reports nevertheless", async () => {
 test("an episode follows the policy and keeps what happened", async () => {
   const one = client();
   const issued = await one.assignment();
-  const lived = await one.episode(issued, 2, lucky);
-  assert.deepEqual(lived.states, [2, 0, 1, 2]);
+  const trajectory = await one.episode(issued, 2, lucky);
+  assert.deepEqual(trajectory.states, [2, 0, 1, 2]);
   assert.deepEqual(
-    lived.actions,
-    lived.states.map((state, h) => issued.policy[h][state]),
+    trajectory.actions,
+    trajectory.states.map((state, h) => issued.policy[h][state]),
   );
-  assert.deepEqual(lived.rewards, [1, 1, 1, 1]);
+  assert.deepEqual(trajectory.rewards, [1, 1, 1, 1]);
 });
 
 test("one report for a deployment, more only within a budget", async () => {

@@ -142,8 +142,8 @@ test("trajectories that nobody can have are refused", async () => {
   const { document, reports } = example("laplace");
   const deployment = await readDeployment(document);
   const assignment = await readAssignment(reports[0].assignment, deployment);
-  const lived = { states: [0, 1], actions: [0, 1], rewards: [0, 1] };
-  deployment.privatize(lived, assignment);
+  const trajectory = { states: [0, 1], actions: [0, 1], rewards: [0, 1] };
+  deployment.privatize(trajectory, assignment);
   for (const edit of [
     { states: [0, 2] },
     { actions: [0, -1] },
@@ -153,7 +153,8 @@ test("trajectories that nobody can have are refused", async () => {
     { states: [0] },
     { states: [0.5, 0] },
   ]) {
-    assert.throws(() => deployment.privatize({ ...lived, ...edit }, assignment), refused("traj"));
+    const edited = { ...trajectory, ...edit };
+    assert.throws(() => deployment.privatize(edited, assignment), refused("traj"));
   }
 });
 

@@ -1,15 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { InputError, defineMatter, defineMechanism, readAssignment, readDeployment } from "../ldprl.js";
-import { matterOf } from "../src/questions/index.js";
+import {
+  InputError,
+  defineMechanism,
+  defineObservable,
+  readAssignment,
+  readDeployment,
+} from "../ldprl.js";
+import { observableOf } from "../src/questions/index.js";
 import { example } from "../testing/examples.js";
 import { InsecureSource } from "../testing/seeded-source.js";
 
 /** A mechanism of an app's own: one class; it reports a coin, whatever happened. */
 class Coin {
   readQuestions(questions) {
-    return questions.map(({ kind, step }) => ({ kind: matterOf("kind", kind).kind, step }));
+    return questions.map(({ kind, step }) => ({ kind: observableOf("kind", kind).kind, step }));
   }
 
   privatize(trajectory, { questions }, source) {
@@ -19,7 +25,7 @@ class Coin {
 
 test("an app adds a mechanism and a kind of question, one definition each", async () => {
   defineMechanism("mine:Coin", Coin);
-  defineMatter({
+  defineObservable({
     kind: "place",
     outcomes: () => 1,
     outcome: () => 0,
@@ -41,12 +47,12 @@ test("an app adds a mechanism and a kind of question, one definition each", asyn
   const issued = await readAssignment(assignment, deployment);
   const values = deployment.privatize(reports[0].trajectory, issued, new InsecureSource(1));
   assert.equal(values.length, 1);
-  assert.deepEqual(matterOf("kind", "place").where(3).cell, [0, 1, 2]);
+  assert.deepEqual(observableOf("kind", "place").where(3).cell, [0, 1, 2]);
 });
 
 test("a name is not taken twice", () => {
   assert.throws(() => defineMechanism("laplace", Coin), InputError);
-  assert.throws(() => defineMatter({ kind: "reward" }), InputError);
+  assert.throws(() => defineObservable({ kind: "reward" }), InputError);
 });
 
 test("a question about groups brings an oracle of its own, as private as ε says", async () => {

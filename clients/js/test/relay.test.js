@@ -179,7 +179,7 @@ for (const [point, inject] of Object.entries(FAILURES)) {
     assert.deepEqual([one.draws, next.draws, posted], [1, 0, []]);
     const { reports, counted } = await next.ledger.left(await next.deployment());
     assert.deepEqual([reports, counted], [1, "2"]);
-    // Another life at another cost.
+    // Another episode at another cost.
     assert.equal((await next.participate(0, walk, { again: true })).status, "accepted");
     assert.equal(await next.ledger.spent(), "4");
   });

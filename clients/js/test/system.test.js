@@ -38,8 +38,8 @@ for (const [mechanism, randomizer] of Object.entries(LARGE)) {
     const asked = mechanism === "subset-selection";
     const questions = asked ? [{ kind: "joint", step: 3 }] : [];
     const assignment = { policy, questions: deployment.randomizer.readQuestions(questions) };
-    const lived = { states: new Array(10).fill(3), actions: new Array(10).fill(0) };
-    const trajectory = { ...lived, rewards: new Array(10).fill(0.3) };
+    const walk = { states: new Array(10).fill(3), actions: new Array(10).fill(0) };
+    const trajectory = { ...walk, rewards: new Array(10).fill(0.3) };
     // The processor's time: a busy machine does not count.
     const times = Array.from({ length: 21 }, () => {
       const start = process.cpuUsage();

@@ -1,4 +1,4 @@
-// A service that lives in a page's memory: answers what the real one would.
+// A service that in a page's memory: answers what the real one would.
 
 /** Serves one deployment; answers in `failures` are given first, a function each. */
 export class ServiceForTests {

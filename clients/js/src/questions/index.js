@@ -6,4 +6,4 @@ import "./joint.js";
 import "./return.js";
 import "./worth.js";
 
-export { defineMatter, matterOf } from "./matters.js";
+export { defineObservable, observableOf } from "./observables.js";

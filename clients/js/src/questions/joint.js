@@ -1,10 +1,10 @@
 // The cell, a bit of the reward, and the next cell, all at once. The last step leads to state 0.
 
 import { rewardBit } from "../trajectory.js";
-import { defineMatter } from "./matters.js";
+import { defineObservable } from "./observables.js";
 import { sizeOf } from "./partition.js";
 
-defineMatter({
+defineObservable({
   kind: "joint",
   outcomes: (cells) => 2 * cells,
   outcome: ({ states, rewards }, step, where, source) => {

@@ -2,13 +2,13 @@
 
 import { InputError, wholeNumber } from "../errors.js";
 import { exactCoin, totalReward } from "../trajectory.js";
-import { defineMatter } from "./matters.js";
+import { defineObservable } from "./observables.js";
 import { whole } from "./partition.js";
 
 // Bounds of a return are whole multiples of 1/UNIT.
 const UNIT = 2 ** 16;
 
-defineMatter({
+defineObservable({
   kind: "return",
   hasBottom: false,
   where: (states) => whole(states),
@@ -25,7 +25,7 @@ defineMatter({
     exactCoin(source, above(totalReward(trajectory), asked)),
   meaning: (outcome) => ({ above: outcome }),
   share: (outcome, step, { horizon }, where, asked) => {
-    // Lives with k rewards: C(H, k) of the 2^H ways to have rewards or none.
+    // Episodes with k rewards: C(H, k) of the 2^H ways to have rewards or none.
     let [ways, top] = [1n, 0n];
     for (let k = 0; k <= horizon; k += 1) {
       top += ways * above({ top: BigInt(k), bottom: 1n }, asked).top;

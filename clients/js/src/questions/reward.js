@@ -1,9 +1,9 @@
 // The cell and a bit of the reward.
 
 import { rewardBit } from "../trajectory.js";
-import { defineMatter } from "./matters.js";
+import { defineObservable } from "./observables.js";
 
-defineMatter({
+defineObservable({
   kind: "reward",
   outcomes: () => 2,
   outcome: ({ rewards }, step, where, source) => rewardBit(source, rewards[step]),

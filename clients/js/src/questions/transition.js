@@ -1,9 +1,9 @@
 // The cell and the next one. The last step leads nowhere, and is not asked about.
 
-import { defineMatter } from "./matters.js";
+import { defineObservable } from "./observables.js";
 import { sizeOf } from "./partition.js";
 
-defineMatter({
+defineObservable({
   kind: "transition",
   steps: (horizon) => horizon - 1,
   outcomes: (cells) => cells,

@@ -1,10 +1,10 @@
 // One bit of what a policy is worth to those who are given it: 1 with probability R/H.
 
 import { exactCoin, totalReward } from "../trajectory.js";
-import { defineMatter } from "./matters.js";
+import { defineObservable } from "./observables.js";
 import { whole } from "./partition.js";
 
-defineMatter({
+defineObservable({
   kind: "worth",
   hasBottom: false,
   where: (states) => whole(states),

@@ -1,14 +1,14 @@
 // Describes a report: the question, the possible answers and the reported ones.
 
-import { matterOf } from "./src/questions/index.js";
+import { observableOf } from "./src/questions/index.js";
 import { count, times } from "./words.js";
 
 const WORDS = 2 ** 64;
 
 /** Write the question that a user was asked. */
 export function questionInWords({ kind, step }, labels) {
-  const what = matterOf("kind", kind).words(labels);
-  return `The service asks one question, drawn before you lived: in month ${step + 1}, ${what}?`;
+  const what = observableOf("kind", kind).words(labels);
+  return `The service asks one question, drawn before you began: in month ${step + 1}, ${what}?`;
 }
 
 /** Write one answer; null is the answer of a user who has nothing to report. */
@@ -37,7 +37,7 @@ export function setInWords({ items, size, threshold }, isEmpty) {
 }
 
 /** Describe how little the report reveals, from the counts of the client's `explain`. */
-export function oddsInWords({ factor, likelier, lives }) {
+export function oddsInWords({ factor, likelier, episodes }) {
   const most = times(factor);
   if (likelier === undefined) {
     return `None of them is more than ${most} times as likely as another to have done so.`;
@@ -45,7 +45,7 @@ export function oddsInWords({ factor, likelier, lives }) {
   const some = likelier === 1n ? "One of them has" : `${count(Number(likelier))} of them have`;
   return (
     `${some} a reported answer and ${likelier === 1n ? "is" : "are"} at most ${most} times as likely ` +
-    `to have produced it as each of the other ${count(Number(lives - likelier))}. ` +
-    `No life is ever ruled out, and no life is ever more than ${most} times as likely as another.`
+    `to have produced it as each of the other ${count(Number(episodes - likelier))}. ` +
+    `No episode is ever ruled out, and none is ever more than ${most} times as likely as another.`
   );
 }

@@ -69,8 +69,8 @@ function promise(epsilon, delta) {
     ? `it says no more than one that gives the user away with a chance of ${delta} (δ), and else `
     : "whatever it says, it ";
   return (
-    `What a user lives through stays on the user's device. One randomized report leaves it: ` +
-    `${says}is at most ${times(Math.exp(Number(epsilon)))} times as likely after one life as ` +
+    `A user's episode stays on the user's device. One randomized report leaves it: ` +
+    `${says}is at most ${times(Math.exp(Number(epsilon)))} times as likely after one episode as ` +
     `after any other (ε = ${epsilon}). This holds against everybody, this service included.`
   );
 }

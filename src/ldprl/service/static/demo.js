@@ -1,4 +1,4 @@
-// The visitor's page: a life that stays here, and the one report that leaves.
+// The visitor's page: an episode that stays here, and the one report that leaves.
 
 import { answerInWords, oddsInWords, questionInWords, setInWords } from "./answers.js";
 import { byId, element, say } from "./dom.js";
@@ -10,9 +10,9 @@ const DEMO = "investment-demo";
 /** A person is waiting: show an error early. */
 const ATTEMPTS = 3;
 
-async function live(world) {
-  // Each life here is a new, invented user: the ledger goes with the page, and whatever deployment
-  // the service has is the one to show.
+async function playEpisode(world) {
+  // Each episode here is that of a new, invented user: the ledger goes with the page, and whatever
+  // deployment the service has is the one to show.
   const calls = { attempts: ATTEMPTS };
   const digest = await servedDigest(location.origin, calls);
   const client = new Client(location.origin, { digest, storage: new ForgetfulStorage(), ...calls });
@@ -21,28 +21,28 @@ async function live(world) {
     throw new Error("this service runs another deployment, not the savings demo");
   }
   const assignment = await client.assignment();
-  const lived = { states: [], actions: [], rewards: [] };
+  const trajectory = { states: [], actions: [], rewards: [] };
   const { labels, shape } = deployment;
   let state = start(world);
   say(byId("reward-name"), `${capital(labels.reward)}?`);
-  byId("lived").replaceChildren();
-  byId("nothing-lived").hidden = false;
+  byId("trajectory").replaceChildren();
+  byId("nothing-yet").hidden = false;
   byId("report").hidden = byId("doubt").hidden = true;
-  byId("content").hidden = byId("life").hidden = false;
+  byId("content").hidden = byId("episode").hidden = false;
   say(byId("outcome"), "");
   for (let month = 0; month < shape.horizon; month += 1) {
     const action = await choose(labels, shape.horizon, month, state, assignment.policy[month][state]);
     const { reward, next } = step(world, state, action);
-    lived.states.push(state);
-    lived.actions.push(action);
-    lived.rewards.push(reward);
+    trajectory.states.push(state);
+    trajectory.actions.push(action);
+    trajectory.rewards.push(reward);
     remember(labels, month, state, action, reward);
     say(byId("outcome"), `Month ${month + 1}: ${reward ? "" : "not "}${labels.reward}.`);
     state = next;
   }
-  byId("life").hidden = true;
-  const entry = await client.makeReport(assignment, lived);
-  showReport(deployment, assignment, lived, entry);
+  byId("episode").hidden = true;
+  const entry = await client.makeReport(assignment, trajectory);
+  showReport(deployment, assignment, trajectory, entry);
   byId("send").onclick = () => send(client, entry);
 }
 
@@ -63,39 +63,40 @@ function choose({ states, actions }, horizon, month, state, advised) {
 }
 
 function remember({ states, actions }, month, state, action, reward) {
-  byId("nothing-lived").hidden = true;
+  byId("nothing-yet").hidden = true;
   const cells = [states[state], actions[action], reward ? "yes" : "no"];
   const row = element("tr", {}, element("th", { scope: "row" }, `${month + 1}`));
   row.append(...cells.map((words) => element("td", {}, words)));
-  byId("lived").append(row);
+  byId("trajectory").append(row);
 }
 
-function showReport(deployment, assignment, lived, entry) {
+function showReport(deployment, assignment, trajectory, entry) {
   const report = JSON.parse(entry.body);
   const explanation = explain(deployment, assignment, report.values);
   say(byId("body"), JSON.stringify(report, null, 1).replace(/\n\s+(?=-?\d|\])/g, " "));
   say(byId("report-stamp"), "this is all that is sent");
-  say(byId("lives"), count(Number(explanation.lives)));
+  say(byId("episodes"), count(Number(explanation.episodes)));
   // At the demo's ε there is one question.
   const [question] = explanation.questions ?? [];
   say(byId("odds"), oddsInWords({ ...explanation, ...question }));
   say(
     byId("promise"),
-    `With ε = ${deployment.epsilon} this holds for every report and every pair of lives, whatever ` +
-      `else anybody knows. A life is a state and an outcome for each month, or to have stopped.`,
+    `With ε = ${deployment.epsilon} this holds for every report and every pair of episodes, ` +
+      `whatever else anybody knows. An episode is a state and an outcome for each month, or to ` +
+      `have stopped.`,
   );
-  if (question !== undefined) showAnswers(deployment, assignment, lived, report.values);
+  if (question !== undefined) showAnswers(deployment, assignment, trajectory, report.values);
   say(byId("sending"), "");
   byId("send").disabled = false;
   byId("report").hidden = byId("doubt").hidden = false;
   byId("report-name").focus();
 }
 
-function showAnswers({ randomizer, labels }, assignment, lived, values) {
+function showAnswers({ randomizer, labels }, assignment, trajectory, values) {
   const [question] = assignment.questions;
   const [reported] = randomizer.answered(assignment, values);
   // Rewards here are 0 or 1: nothing is rounded, so that the item is the one that was hidden.
-  const own = randomizer.held(lived, assignment.policy, question, new SystemSource());
+  const own = randomizer.held(trajectory, assignment.policy, question, new SystemSource());
   const { items } = question.oracle;
   say(byId("question"), questionInWords(question, labels));
   say(byId("meaning"), setInWords(question.oracle, own === items - 1));
@@ -136,7 +137,7 @@ function capital(words) {
 async function play() {
   byId("trouble").hidden = true;
   try {
-    await live(await fetchWorld());
+    await playEpisode(await fetchWorld());
   } catch (error) {
     say(byId("trouble"), `The demo cannot continue: ${error.message}.`);
     byId("trouble").hidden = false;

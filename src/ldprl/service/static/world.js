@@ -1,4 +1,4 @@
-// The invented world that the visitor lives in. It runs on the page; no server takes part.
+// The invented world of the visitor. It runs on the page; no server takes part.
 
 const WORDS = 2 ** 32;
 
@@ -19,7 +19,7 @@ export function fits({ horizon, transitions }, { shape }) {
   );
 }
 
-/** Draw where a life starts. */
+/** Draw where an episode starts. */
 export function start({ initial }) {
   return draw(initial);
 }

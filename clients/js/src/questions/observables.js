@@ -1,10 +1,10 @@
-// What a question can ask, by the name on the wire. One matter, one file: each registers itself.
+// What a question can ask about, by the name on the wire: one file each, which registers itself.
 
 import { InputError } from "../errors.js";
 import { byState } from "./partition.js";
 
-const MATTERS = new Map();
-// The defaults: a matter looks at one step, which may be any, and at states one by one, and
+const OBSERVABLES = new Map();
+// The defaults: an observable looks at one step, which may be any, and at states one by one, and
 // users who have nothing to report have an answer of their own.
 const USUAL = {
   where: (states) => byState(states),
@@ -18,11 +18,11 @@ const USUAL = {
 };
 
 /**
- * Make a kind of question known, under its `kind`:
+ * Register an observable, what a question asks about, under its `kind`:
  * `outcomes(cells)`: how many outcomes each cell has;
  * `outcome(trajectory, step, where, source, question)`: that of a user who followed the policy;
  * `meaning(outcome, cells)`: what an outcome stands for;
- * `share(outcome, step, shape, where, question)`: { top, bottom }, how many of the lives with a
+ * `share(outcome, step, shape, where, question)`: { top, bottom }, how many of the episodes with a
  * state of the cell at this step have the outcome;
  * `words(labels)`: what is asked, after "In month 3, …";
  * and, where it differs from the usual, `where(states)`, `steps(horizon)`: how many steps can be
@@ -31,14 +31,17 @@ const USUAL = {
  * whether there is an answer for users who have nothing to report, `missingItem(items, source)`: the
  * item that they hold, a random one where there is no such answer.
  */
-export function defineMatter(matter) {
-  if (MATTERS.has(matter.kind)) throw new InputError("kind", matter.kind, "one that is not taken");
-  MATTERS.set(matter.kind, Object.freeze({ ...USUAL, ...matter }));
+export function defineObservable(observable) {
+  const { kind } = observable;
+  if (OBSERVABLES.has(kind)) throw new InputError("kind", kind, "one that is not taken");
+  OBSERVABLES.set(kind, Object.freeze({ ...USUAL, ...observable }));
 }
 
-/** Return the matter of this kind, or refuse it. */
-export function matterOf(field, kind) {
-  const matter = MATTERS.get(kind);
-  if (matter === undefined) throw new InputError(field, kind, [...MATTERS.keys()].join(", "));
-  return matter;
+/** Return the observable of this kind, or refuse it. */
+export function observableOf(field, kind) {
+  const observable = OBSERVABLES.get(kind);
+  if (observable === undefined) {
+    throw new InputError(field, kind, [...OBSERVABLES.keys()].join(", "));
+  }
+  return observable;
 }
