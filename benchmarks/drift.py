@@ -64,7 +64,7 @@ def needed(epsilon: float, change: float) -> int:
 
 
 def regret(worlds: list[TabularMDP], memory: int | None, draw: int) -> float:
-    """Return the regret of USERS users who live in one world after the other."""
+    """Return the regret of USERS users who meet one world after the other."""
     shape, rng = worlds[0].shape, np.random.default_rng(draw)
     learner, mechanism = build("ldp-evi", "subset-selection", shape, episodes=USERS, epsilon=2.0)
     recent, pace = Recent(mechanism.no_statistics(), memory), Growth(0.1)

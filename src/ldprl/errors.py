@@ -16,7 +16,7 @@ _LONGEST = 300
 
 
 class InputError(ValueError):
-    """Bad input, refused at the door: names the field, the value and what was expected."""
+    """Bad input, refused where it comes in: names the field, the value and what was expected."""
 
     def __init__(self, field: str, value: object, expected: str) -> None:
         self.field = field

@@ -1,4 +1,4 @@
-"""Simulated people with real clients: they act in a known MDP and report to a real service."""
+"""Simulated users with real clients: they act in a known MDP and report to a real service."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _StoppedError(Exception):
 
 
 class EpisodeSampler:
-    """Draws what happens to one person after the other."""
+    """Draws the episodes of one user after the other."""
 
     def __init__(self, mdp: TabularMDP, rng: np.random.Generator) -> None:
         self._rng = rng
@@ -36,7 +36,7 @@ class EpisodeSampler:
         self._step = 0
 
     def start(self) -> int:
-        """Begin a life: return its first state."""
+        """Begin an episode: return its first state."""
         self._step = 0
         return self._drawn(self._starts)
 
@@ -57,9 +57,9 @@ class EpisodeSampler:
 
 
 class SimulatedClients:
-    """People who take part in a service one after the other, several at a time.
+    """Users who take part in a service one after the other, several at a time.
 
-    Every person has a fresh id, draws from the operating system's generator, and sends a single
+    Every user has a fresh id, draws from the operating system's generator, and sends a single
     report; those who share a thread share a connection.
 
     Parameters
@@ -69,11 +69,11 @@ class SimulatedClients:
     mdp
         The world they act in.
     users, concurrency
-        How many people, and how many at a time.
+        How many users, and how many at a time.
     seed
         Makes episodes and noise pseudo-random: for tests, without any privacy.
     patience
-        Seconds for which a person keeps trying to reach the service.
+        Seconds for which a user keeps trying to reach the service.
     """
 
     def __init__(
@@ -152,11 +152,11 @@ class SimulatedClients:
         turns: Iterator[int],
         queue: SimpleQueue[Outcome | BaseException],
     ) -> None:
-        life = EpisodeSampler(self._mdp, np.random.default_rng(seed.spawn(1)[0]))
+        sampler = EpisodeSampler(self._mdp, np.random.default_rng(seed.spawn(1)[0]))
         try:
             for _ in itertools.takewhile(lambda _: not self._stopped.is_set(), turns):
                 try:
-                    queue.put(client.take_part(life.start, life.step))
+                    queue.put(client.take_part(sampler.start, sampler.step))
                 except RefusedError as refused:
                     queue.put(refused.outcome)
         except BaseException as error:

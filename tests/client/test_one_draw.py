@@ -1,4 +1,4 @@
-"""A life is drawn from once: whatever fails behind the draw, its report is kept or lost.
+"""An episode is drawn from once: whatever fails behind the draw, its report is kept or lost.
 
 What fails may depend on what was drawn: who then draws again sends the report that gets through,
 and that says more than one report does.

@@ -21,7 +21,7 @@ from ldprl.service.database import open_database
 from ldprl.service.database.schema import SCHEMA
 
 from .cluster import Postgres
-from .test_schema import FOLDER, stored
+from .database.test_schema import FOLDER, stored
 
 
 def sqlite_dump(path: Path) -> str:

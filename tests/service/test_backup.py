@@ -25,11 +25,11 @@ from tests.cli.conftest import Run
 
 from .cluster import Postgres
 from .conftest import DEPLOYMENT, StartServer
+from .database.test_database import opened
+from .database.test_schema import content, execute, stored
 from .load import DEPLOYMENT as UNDER_LOAD
 from .load import Load, Place
 from .test_certificate import some_reports
-from .test_database import opened
-from .test_schema import content, execute, stored
 
 NewDatabase = Callable[[], str]
 run = command.run

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import threading
 import time
 import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from ldprl.service.causes import RejectionError
-from ldprl.service.intake import MOST_REPORTS, _read_many
+from ldprl.service.intake import MOST_REPORTS, Intake, _read_many
 from ldprl.service.limits import Limits
 
 from .conftest import DEPLOYMENT, StartServer
@@ -89,3 +92,19 @@ def test_others_are_answered_while_a_hostile_body_is_read(
     watcher.join()
     assert (answer.status, answer.json["cause"]) == (413, "too-large")
     assert slowest < 10
+
+
+def test_a_reading_that_began_before_the_report_came_is_followed_by_another() -> None:
+    """Requests share one reading of the board: the first that ends may have begun too early."""
+    views = [SimpleNamespace(current=SimpleNamespace(version=number)) for number in (1, 1, 2)]
+    intake: Any = object.__new__(Intake)
+    intake._board = SimpleNamespace(view=views[0])
+    readings = iter(views[1:])
+
+    async def read() -> None:
+        intake._board.view = next(readings)
+
+    intake._fresh = SimpleNamespace(get=read)
+    assert asyncio.run(intake._look_again(views[0], 2)) is views[2]
+    # Known already: nothing is read, which would raise StopIteration.
+    assert asyncio.run(intake._look_again(views[2], 2)) is views[2]

@@ -20,9 +20,9 @@ from ldprl.service.settings import ServiceSettings
 
 from .cluster import Postgres
 from .conftest import DEPLOYMENT
+from .database.test_database import deployment, opened, reports
+from .database.test_schema import content, execute
 from .server import refusal
-from .test_database import deployment, opened, reports
-from .test_schema import content, execute
 
 
 @pytest.mark.parametrize(

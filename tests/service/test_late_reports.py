@@ -17,7 +17,7 @@ from ldprl.service.settings import ServiceSettings
 
 from .conftest import DEPLOYMENT
 from .server import some_values
-from .test_planning import Clock
+from .test_planner import Clock
 
 WINDOW = 90
 LATE = DEPLOYMENT.replace("1000000", "100") + f"report_window_hours = {24 * WINDOW}\n"

@@ -22,7 +22,7 @@ from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
 from ldprl.service.tokens import token_hash
 
-from .test_planning import Clock
+from .test_planner import Clock
 
 LARGE = 'name = "large"\nepsilon = "2"\nstates = {}\nactions = {}\nhorizon = {}\n'
 WIDE, DEEP = LARGE.format(9900, 2, 100), LARGE.format(1000, 100, 20)

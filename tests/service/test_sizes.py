@@ -13,7 +13,7 @@ import pytest
 from ldprl.protocol.messages import Issued, report_bytes_of
 
 from .conftest import StartServer
-from .test_planning import wait_for_version
+from .test_planner import wait_for_version
 
 DEPLOYMENT = """
 name = "large"

@@ -1,4 +1,4 @@
-/** Bad input, refused at the door: names the field, the value and what was expected. */
+/** Bad input, refused where it comes in: names the field, the value and what was expected. */
 export class InputError extends Error {
   constructor(field, value, expected) {
     super(`${field} = ${written(value)}: expected ${expected}`);

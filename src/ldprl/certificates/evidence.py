@@ -29,7 +29,7 @@ chosen: few policies share the confidence, and the last one has about half of al
 
 @dataclass(frozen=True)
 class Terms:
-    """What a certificate is to be.
+    """Certificate settings.
 
     Attributes
     ----------

@@ -118,9 +118,9 @@ def _make_a_report() -> str:
     from ldprl.mechanisms.trajectory import Trajectory
     from ldprl.shape import Shape
 
-    lived = Trajectory(states=[0, 0], actions=[0, 0], rewards=[0.0, 1.0])
+    trajectory = Trajectory(states=[0, 0], actions=[0, 0], rewards=[0.0, 1.0])
     assignment = Assignment(np.zeros((2, 1), dtype=np.int64))
-    Laplace(Shape(1, 1, 2), epsilon=1.0).privatize(lived, assignment, SystemSource())
+    Laplace(Shape(1, 1, 2), epsilon=1.0).privatize(trajectory, assignment, SystemSource())
     return f"a report was made, with numpy {np.__version__}"
 
 

@@ -1,4 +1,4 @@
-"""``ldprl simulate-users``: simulated people with real clients, for a running service."""
+"""``ldprl simulate-users``: simulated users with real clients, for a running service."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIRST_CONTACT = 2.0
 
 def simulate_users(
     url: Annotated[str, typer.Argument(metavar="URL", help="Where the service or its relay is.")],
-    users: Annotated[int, options.whole("N", "How many people take part.", at_most=10**9)],
+    users: Annotated[int, options.whole("N", "How many users take part.", at_most=10**9)],
     mdp: Annotated[
         str, options.text("WORLD", "Their MDP: demo, FILE.json, or as for `ldprl regret`.")
     ] = "demo",
@@ -32,7 +32,7 @@ def simulate_users(
     seed: Annotated[
         int | None,
         options.seed(
-            "Pseudo-random lives and noise, for tests: gives no privacy. "
+            "Pseudo-random episodes and noise, for tests: gives no privacy. "
             "\\[default: the system's generator]"
         ),
     ] = None,
@@ -42,10 +42,10 @@ def simulate_users(
     ] = 10,
     as_json: options.Json = False,
 ) -> None:
-    """Let simulated people take part in a running service, and show the regret.
+    """Let simulated users take part in a running service, and show the regret.
 
-    Each of them fetches a policy under a fresh id, lives through an episode, randomizes it
-    and sends one report, as `ldprl.client` does for real people.
+    Each of them fetches a policy under a fresh id, plays an episode, randomizes its trajectory
+    and sends one report, as `ldprl.client` does for real ones.
     """
     from importlib.resources import files
 
@@ -67,20 +67,20 @@ def simulate_users(
         expected = "a service at work: its operator has paused it, and can resume it"
         raise InputError("url", url, f"{expected} (POST /v1/admin/pause)")
     try:
-        people = SimulatedClients(url, digest, world, users, concurrency, seed, patience)
+        clients = SimulatedClients(url, digest, world, users, concurrency, seed, patience)
         try:
             with counted_bar("users", users) as progress:
-                people.run(progress)
+                clients.run(progress)
         finally:
             if as_json:
-                _show_json(people)
+                _show_json(clients)
             else:
-                _show_table(people, url)
+                _show_table(clients, url)
     except ClientError as error:
         hint = f"; is {url} running, and not paused?" if isinstance(error, UnavailableError) else ""
         print(f"error: {error}{hint}", file=sys.stderr)
         raise typer.Exit(1) from None
-    if people.statuses["refused"] or people.statuses["unsent"]:
+    if clients.statuses["refused"] or clients.statuses["unsent"]:
         raise typer.Exit(1)
 
 
@@ -100,30 +100,30 @@ def _is_paused(url: str) -> bool:
     return isinstance(status, dict) and status.get("paused") is True
 
 
-def _show_json(people: SimulatedClients) -> None:
-    points, curve = people.curve()
+def _show_json(clients: SimulatedClients) -> None:
+    points, curve = clients.curve()
     show_json(
         {
-            "users": people.regret.users,
-            **{status: people.statuses[status] for status in _STATUSES},
-            "refused": dict(people.refused),
-            "seconds": people.seconds,
+            "users": clients.regret.users,
+            **{status: clients.statuses[status] for status in _STATUSES},
+            "refused": dict(clients.refused),
+            "seconds": clients.seconds,
             "checkpoints": points,
             "regret": curve,
         }
     )
 
 
-def _show_table(people: SimulatedClients, url: str) -> None:
-    done = people.regret.users
-    sent = {status: people.statuses[status] for status in _STATUSES}
+def _show_table(clients: SimulatedClients, url: str) -> None:
+    done = clients.regret.users
+    sent = {status: clients.statuses[status] for status in _STATUSES}
     rows = [(status, f"{times:,}") for status, times in sent.items() if times]
-    rows += [(f"refused: {cause}", f"{times:,}") for cause, times in people.refused.items()]
+    rows += [(f"refused: {cause}", f"{times:,}") for cause, times in clients.refused.items()]
     show_table(f"{done:,} users of {url}", ("reports", "number"), rows, right=("number",))
-    points, curve = people.curve()
+    points, curve = clients.curve()
     pairs = list(zip(points, curve, strict=True))
     shown = [pairs[-1 - index] for index in range(0, len(pairs), max(1, len(pairs) // _CURVE_ROWS))]
     table = [(f"{at:,}", number(lost), number(lost / at)) for at, lost in reversed(shown)]
     heads = ("users", "regret", "per user")
     show_table("Regret of the policies that they were given", heads, table, right=heads)
-    show_line(f"{people.seconds:.1f} s, {done / max(people.seconds, 1e-9):,.0f} users/s")
+    show_line(f"{clients.seconds:.1f} s, {done / max(clients.seconds, 1e-9):,.0f} users/s")

@@ -15,7 +15,7 @@ from typing import Any
 from ldprl.client.allowance import Left
 from ldprl.client.connection import Connection
 from ldprl.client.entries import Entry
-from ldprl.client.episode import Episode, Step, live
+from ldprl.client.episode import Episode, Step, play
 from ldprl.client.errors import BusyError, ClientError, RefusedError, UnavailableError
 from ldprl.client.forgetful import ForgetfulLedgerForTests
 from ldprl.client.journal import Journal
@@ -156,7 +156,7 @@ class Client:
         with self._lock:
             episode = self._episode(self._reserved(again), keep=False)
         try:
-            live(episode, start, step)
+            play(episode, start, step)
         except BaseException as error:
             with contextlib.suppress(ClientError):
                 episode.report(send=send and isinstance(error, Exception))

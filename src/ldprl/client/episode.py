@@ -175,7 +175,7 @@ class Episode:
         return self._problem.check_observation(field, value)
 
 
-def live(episode: Episode, start: Any, step: Step) -> None:
+def play(episode: Episode, start: Any, step: Step) -> None:
     """Play an episode by an app's callbacks, until it is done or the user stops."""
     if episode.done:
         return

@@ -21,12 +21,12 @@ from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
 from ldprl.service.view_data import certificate
 
-from .cluster import Postgres
-from .server import refusal as refusal_of_serve
-from .test_certificate import CERTIFIED, some_reports
+from ..cluster import Postgres
+from ..server import refusal as refusal_of_serve
+from ..test_certificate import CERTIFIED, some_reports
 from .test_database import deployment
 
-FOLDER = Path(__file__).with_name("databases")
+FOLDER = Path(__file__).parents[1] / "databases"
 TABLES = ("meta", "plans", "sums", "ids", "outcomes")
 
 

@@ -17,7 +17,7 @@ from ldprl.service.database.session import SETTINGS, Session
 from ldprl.service.database.sqlite import SqliteDatabase
 from ldprl.service.database.sqlite_file import PRAGMAS
 
-from .cluster import Postgres
+from ..cluster import Postgres
 from .test_database import deployment, opened, reports
 from .test_schema import content, execute
 

@@ -19,13 +19,13 @@ from ldprl.service.routes import Routes
 from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
 
-from .cluster import Postgres
-from .conftest import DEPLOYMENT, StartServer
-from .load import DEPLOYMENT as UNDER_LOAD
-from .load import Load
-from .server import Server
-from .test_planning import LEARNING, admitted
-from .test_takeover import made
+from ..cluster import Postgres
+from ..conftest import DEPLOYMENT, StartServer
+from ..load import DEPLOYMENT as UNDER_LOAD
+from ..load import Load
+from ..server import Server
+from ..test_planner import LEARNING, admitted
+from ..test_takeover import made
 
 SHORT = 0.4
 """Seconds of a lease."""

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import StartServer
-from .load import DEPLOYMENT, Load
-from .server import Server
+from ..conftest import StartServer
+from ..load import DEPLOYMENT, Load
+from ..server import Server
 
 _PATIENCE = 60.0
 _ROOM = 2**18

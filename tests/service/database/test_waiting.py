@@ -14,11 +14,11 @@ from ldprl.service.database.waiting import wait_for_postgres
 from ldprl.service.run import _open
 from ldprl.service.settings import ServiceSettings
 
-from .cluster import Postgres
-from .conftest import DEPLOYMENT as SMALL
-from .conftest import StartServer
-from .load import DEPLOYMENT, Load
-from .server import Server
+from ..cluster import Postgres
+from ..conftest import DEPLOYMENT as SMALL
+from ..conftest import StartServer
+from ..load import DEPLOYMENT, Load
+from ..server import Server
 
 _PATIENCE = 60.0
 

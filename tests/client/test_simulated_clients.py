@@ -31,24 +31,24 @@ from .fake import FakeService, refusal
 WORLD = random_mdp(SHAPE.states, SHAPE.actions, SHAPE.horizon, 7)
 
 
-def people_of(service: FakeService, users: int, **options: Any) -> SimulatedClients:
+def clients_of(service: FakeService, users: int, **options: Any) -> SimulatedClients:
     return SimulatedClients(service.url, DEPLOYMENT.digest, WORLD, users, **options)
 
 
 def test_everybody_has_an_id_of_their_own(service: FakeService) -> None:
     shown: list[tuple[int, int]] = []
-    people = people_of(service, 60, concurrency=4)
-    people.run(lambda done, total: shown.append((done, total)))
+    clients = clients_of(service, 60, concurrency=4)
+    clients.run(lambda done, total: shown.append((done, total)))
     assert len(service.counted) == len(set(service.asked)) == 60
-    assert people.statuses == {"counted": 60}
+    assert clients.statuses == {"counted": 60}
     assert shown == [(done, 60) for done in range(1, 61)]
     assert service.connections <= 5, "connections are kept"
 
 
 def test_regret_is_that_of_the_policies_handed_out(service: FakeService) -> None:
-    people = people_of(service, 20, concurrency=2)
-    people.run()
-    points, curve = people.curve()
+    clients = clients_of(service, 20, concurrency=2)
+    clients.run()
+    points, curve = clients.curve()
     loss = regret(WORLD, service.plan[0].table)
     assert loss > 0
     assert np.allclose(curve, loss * np.array(points))
@@ -56,7 +56,7 @@ def test_regret_is_that_of_the_policies_handed_out(service: FakeService) -> None
 
 
 def test_refusals_are_told_by_cause(service: FakeService) -> None:
-    people = people_of(service, 10, concurrency=1)
+    clients = clients_of(service, 10, concurrency=1)
     answer = service.answer
 
     def refuse_some(method: str, path: str, body: bytes) -> Any:
@@ -66,10 +66,10 @@ def test_refusals_are_told_by_cause(service: FakeService) -> None:
         return answer(method, path, body)
 
     service.answer = refuse_some  # type: ignore[method-assign]
-    people.run()
-    assert people.refused == Counter({"wrong-alphabet": 4})
-    assert people.statuses == {"counted": 6, "refused": 4}
-    assert people.regret.users == 10, "who is refused has lived all the same"
+    clients.run()
+    assert clients.refused == Counter({"wrong-alphabet": 4})
+    assert clients.statuses == {"counted": 6, "refused": 4}
+    assert clients.regret.users == 10, "who is refused has lived all the same"
 
 
 @pytest.mark.parametrize("each_step", [False, True])
@@ -113,10 +113,10 @@ def test_another_world_is_refused(service: FakeService) -> None:
 def test_a_service_that_goes_away_sends_everybody_home(
     service: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    people = people_of(service, 50, concurrency=3)
+    clients = clients_of(service, 50, concurrency=3)
     monkeypatch.setattr(service, "answer", lambda *_: refusal(503, "paused", "3600"), raising=True)
     with pytest.raises(UnavailableError):
-        people.run()
+        clients.run()
 
 
 def command(service: FakeService, *arguments: str) -> list[str]:

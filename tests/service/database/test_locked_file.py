@@ -17,8 +17,8 @@ from ldprl.errors import InputError
 from ldprl.service.causes import DelayedError
 from ldprl.service.database import open_database
 
-from .conftest import DEPLOYMENT, StartServer
-from .server import environment
+from ..conftest import DEPLOYMENT, StartServer
+from ..server import environment
 from .test_database import deployment, opened, reports
 
 _OPEN = """

@@ -22,9 +22,9 @@ from ldprl.service.database.sqlite import SqliteDatabase
 from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
 
-from .cluster import Postgres
-from .conftest import DEPLOYMENT, StartServer
-from .server import some_values
+from ..cluster import Postgres
+from ..conftest import DEPLOYMENT, StartServer
+from ..server import some_values
 
 
 def deployment(**changes: object) -> Deployment:
