@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from ldprl import LDPEVI, InputError, Shape
+from ldprl.assignment import Assignment
 from ldprl.catalogue import LEARNERS
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.learners import check_used, learner_of
+from ldprl.service.limits import Limits
+from ldprl.service.plans import longest_under
 from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings, read_deployment
 from ldprl.structure import Structure
@@ -61,6 +64,27 @@ def test_a_plan_that_no_client_reads_is_not_served(
     monkeypatch.setattr("ldprl.service.service.LONGEST_BODY", longest - 1)
     with pytest.raises(InputError, match=f"a plan of {longest} bytes"):
         service.prepare()
+    service.database.close()
+
+
+def test_a_deployment_whose_reports_are_not_taken_does_not_start(tmp_path: Path) -> None:
+    """Each user would pay for a report that is refused for its length."""
+    deployment = Deployment("test", Shape(2, 2, 2), "1", "laplace", learner="ldp-obi")
+
+    def starts_with(body_bytes: int) -> Service:
+        limits = Limits(body_bytes=body_bytes)
+        address = f"sqlite:///{tmp_path}/{body_bytes}.sqlite"
+        return Service(ServiceSettings(deployment, address, limits=limits))
+
+    plan = (Assignment(np.zeros((2, 2), dtype=np.int64)),)
+    longest = longest_under(plan, 2**53, deployment)
+    service = starts_with(longest - 1)
+    with pytest.raises(InputError, match=f"reports of up to {longest} bytes"):
+        service.prepare()
+    assert not service.database.state().version
+    service.database.close()
+    service = starts_with(longest)
+    service.prepare()
     service.database.close()
 
 

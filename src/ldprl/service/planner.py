@@ -72,9 +72,9 @@ class Planner(Loop):
         self._checked: tuple[int, list[str]] = (0, [])
         self.decoder = decoder
 
-    def warm_up(self) -> None:
+    def warm_up(self) -> Plan:
         """Plan from no reports, so that everything is compiled before the first user comes."""
-        self.plan(self._deployment.built.no_statistics(), 1)
+        return self.plan(self._deployment.built.no_statistics(), 1)
 
     def plan(self, statistics: Statistics, version: int, evidence: Evidence | None = None) -> Plan:
         """Return the plan that these sums lead to, with those who answer for certificates."""

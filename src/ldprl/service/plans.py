@@ -135,12 +135,17 @@ def _written(
 
 def report_bytes(stored: StoredPlan, plan: Plan, deployment: Deployment) -> int:
     """Return the one length to which reports under this plan are padded before they are sealed."""
+    return -(-longest_under(plan, stored.version, deployment) // _PADDING) * _PADDING
+
+
+def longest_under(plan: Plan, version: int, deployment: Deployment) -> int:
+    """Return how many bytes the longest report under a plan has, whatever is drawn."""
     longest = 0
     for index, (one, letters) in enumerate(zip(plan, codecs(plan, deployment), strict=True)):
         table = None if one.distribution is None else one.distribution.count - 1
-        issued = Issued(deployment.digest, stored.version, index, one, table)
+        issued = Issued(deployment.digest, version, index, one, table)
         longest = max(longest, longest_report(issued, letters))
-    return -(-longest // _PADDING) * _PADDING
+    return longest
 
 
 def codecs(plan: Plan, deployment: Deployment) -> tuple[ReportCodec, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from ldprl.assignment import Plan
 from ldprl.errors import InputError
-from ldprl.protocol.sealing import opener
-from ldprl.protocol.sizes import LONGEST_BODY
+from ldprl.protocol.sealing import LARGEST_REPORT, opener
+from ldprl.protocol.sizes import LARGEST_COUNT, LONGEST_BODY
 from ldprl.service.board import Board, View
 from ldprl.service.causes import DelayedError
 from ldprl.service.committer import Committer
@@ -19,6 +20,7 @@ from ldprl.service.learners import check_used
 from ldprl.service.limits import Gate
 from ldprl.service.metrics import Metrics
 from ldprl.service.planner import Heartbeat, Planner
+from ldprl.service.plans import longest_under
 from ldprl.service.settings import ServiceSettings
 from ldprl.service.statistics import Decoder
 from ldprl.service.turns import Turns
@@ -82,9 +84,12 @@ class Service:
     def prepare(self) -> None:
         """Check the database, compile, and have a plan in force."""
         check_integrity(self.database.snapshot(), self.deployment)
-        if not self.database.state().version:
+        is_new = not self.database.state().version
+        if is_new:
             check_used(self.deployment)
-        self.planner.warm_up()
+        plan = self.planner.warm_up()
+        if is_new:
+            self._check_reports(plan)
         self._first_plan()
         self._check_lengths()
 
@@ -119,6 +124,16 @@ class Service:
         if longest > LONGEST_BODY:
             expected = f"sizes whose plan has at most {LONGEST_BODY} bytes, which clients read"
             raise InputError("deployment", f"a plan of {longest} bytes", expected)
+
+    def _check_reports(self, plan: Plan) -> None:
+        """Refuse a new deployment that asks for reports which are longer than what is taken."""
+        relayed = self.deployment.shuffle is not None
+        most = LARGEST_REPORT if relayed else self.settings.limits.body_bytes
+        # Under any version: the number of a later one is longer.
+        longest = longest_under(plan, LARGEST_COUNT, self.deployment)
+        if longest > most:
+            expected = f"sizes and an ε whose reports have at most {most} bytes"
+            raise InputError("deployment", f"reports of up to {longest} bytes", expected)
 
     def _first_plan(self) -> None:
         """Make version 1, or wait for the server that makes it."""
