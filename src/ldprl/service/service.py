@@ -23,6 +23,7 @@ from ldprl.service.planner import Heartbeat, Planner
 from ldprl.service.plans import longest_under
 from ldprl.service.settings import ServiceSettings
 from ldprl.service.statistics import Decoder
+from ldprl.service.steady_clock import SteadyClock
 from ldprl.service.turns import Turns
 
 _FIRST_PLAN_SECONDS = 60.0
@@ -32,7 +33,8 @@ _FIRST_PLAN_SECONDS = 60.0
 class Service:
     """Database, board, planner, committer, intake and gate of one process."""
 
-    def __init__(self, settings: ServiceSettings, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, settings: ServiceSettings, clock: Callable[[], float] | None = None) -> None:
+        clock = SteadyClock() if clock is None else clock
         self.settings = settings
         self.deployment = settings.deployment
         self.metrics = Metrics()
