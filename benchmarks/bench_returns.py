@@ -56,7 +56,7 @@ def run() -> list[Row]:
         kept.append(published_plan(stored, deployment))
         seconds = time.process_time() - started
         plans.stored.append(stored)
-        sums += _answers(version, plan_from(stored.assignments, SHAPE), rng)
+        sums += _answers(version, plan_from(stored.assignments, mechanism), rng)
     sizes = f"S={SHAPE.states}, A={SHAPE.actions}, H={SHAPE.horizon}"
     codec = mechanism.codec(plan[0])
     bits = [[int(bit)] for bit in rng.integers(2, size=REPORTS)]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ldprl.errors import InputError, instance_of, real
-from ldprl.mechanisms.questions.question import Question
 from ldprl.policies.policy import Policy, PolicyDistribution
 from ldprl.policies.tables import Table, TableDistribution
 from ldprl.problem import Problem
-from ldprl.shape import Array, FloatArray, IntArray, Shape, tabular
+from ldprl.query import Query
+from ldprl.shape import Array, FloatArray, IntArray, Shape
 from ldprl.structure import Structure
 
 _MOST_AT_ONCE = 2**20
@@ -32,18 +33,19 @@ class Assignment:
     share
         Which share of the users gets this assignment; the shares of a plan sum to 1.
     questions
-        What to report about, for mechanisms that ask: each about a different step.
+        What to report about, for mechanisms that ask: each is a :class:`~ldprl.query.Query` of the
+        kind that the mechanism asks, about a different step.
     """
 
     policies: Policy | PolicyDistribution
     share: float = 1.0
-    questions: tuple[Question, ...] = ()
+    questions: tuple[Any, ...] = ()
 
     def __init__(
         self,
         policies: Policy | PolicyDistribution | Array,
         share: float = 1.0,
-        questions: tuple[Question, ...] = (),
+        questions: tuple[Query, ...] = (),
     ) -> None:
         if not isinstance(policies, Policy | PolicyDistribution):
             policies = Table(policies)
@@ -51,7 +53,7 @@ class Assignment:
         object.__setattr__(self, "share", share)
         object.__setattr__(self, "questions", instance_of("questions", questions, tuple))
         for i, question in enumerate(self.questions):
-            if not isinstance(question, Question):
+            if not isinstance(question, Query):
                 raise InputError(f"questions[{i}]", question, "a Question")
         steps = [question.step for question in self.questions]
         if len(set(steps)) < len(steps):
@@ -81,9 +83,13 @@ class Assignment:
 
     def drawn(self, number: int | None) -> Assignment:
         """Return the assignment of the users who get policy ``number``, if there is a law."""
-        if self.distribution is None:
+        law = self.distribution
+        if law is None:
             return self
-        return replace(self, policies=self.distribution.policy(-1 if number is None else number))
+        own = -1 if number is None else number
+        policy = law.policy(own)
+        asked = tuple(question.drawn(law, own) for question in self.questions)
+        return replace(self, policies=policy, questions=asked)
 
     def spread(self, users: int, rng: np.random.Generator) -> Iterator[tuple[Assignment, int]]:
         """Draw which policies ``users`` users get: each with the number of its users."""
@@ -129,7 +135,7 @@ def check_plan(plan: object, problem: Problem) -> Plan:
             raise InputError(f"{field}.share", one.share, "a number from 0 to 1")
         problem.check_policy(f"{field}.policy", one.policies)
         for j, question in enumerate(one.questions):
-            _check_question(f"{field}.questions[{j}]", question, one, tabular(problem))
+            question.check(f"{field}.questions[{j}]", one, problem)
     total = float(sum(one.share for one in plan))
     if abs(total - 1) > SHARES_TOLERANCE:
         raise InputError("plan", f"shares that sum to {total:.12g}", "shares that sum to 1")
@@ -153,33 +159,3 @@ def shares_of(plan: Plan) -> FloatArray:
     total = shares.sum()
     # numpy refuses a sum above 1 + 1e-12, and a share above 1 by a rounding error.
     return np.minimum(shares if abs(total - 1) < 1e-13 else shares / total, 1.0)
-
-
-def _check_question(field: str, question: Question, one: Assignment, shape: Shape) -> None:
-    if question.step not in question.what.steps(shape.horizon):
-        expected = f"a step that can be asked for {question.kind}"
-        raise InputError(f"{field}.step", question.step, expected)
-    weights = np.asarray(question.weights)
-    fits = weights.shape == (shape.states,) and weights.dtype.kind == "f"
-    if not fits or not np.all((weights >= 0) & (weights <= 1)):
-        expected = f"{shape.states} numbers from 0 to 1, one for each state"
-        raise InputError(f"{field}.weights", f"{weights.dtype}{weights.shape}", expected)
-    if question.where is not None and not _acts_alike(question, one, shape):
-        expected = "cells whose states all get the same action at the asked step"
-        raise InputError(f"{field}.where", question.where.cell.tolist()[:20], expected)
-
-
-def _acts_alike(question: Question, one: Assignment, shape: Shape) -> bool:
-    """Whether a row of the sums can stand for each cell, as its states get one action."""
-    where = question.partition
-    if len(where.cell) != shape.states:
-        return False
-    _, states = question.what.rows(shape, question.step, where)
-    if len(states) == shape.states:
-        return True
-    same = where.first[where.cell]
-    if one.law is not None:
-        together = one.law.cells.cell
-        return bool(np.all(together == together[same]))
-    actions = one.table[question.step]
-    return bool(np.all(actions == actions[same]))

@@ -6,14 +6,15 @@ import functools
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 
 from ldprl.shape import FloatArray, IntArray, Shape
 
-Family = Literal["model", "effects"]
-"""What sums are about: rewards, visits and transitions, or what actions do to the return."""
+Family = Literal["model", "effects", "returns"]
+"""What sums are about: rewards, visits and transitions; what actions do to the return; or what
+shifted parameters do to it."""
 MOST_USERS = 2**53
 """Sums are doubles, which count whole numbers up to here."""
 THRESHOLDS = 512
@@ -24,6 +25,21 @@ OWN_STEPS = 3
 """How many of the last steps have effects of their own. Chosen on RandomMDP(25, 4, 10), draws
 1000-1005: the best policy that is the same at every step loses 0.0023 an episode on average, with
 one to three free steps at the end 0.0023, 0.0006 and 0.0001."""
+
+
+class Sums(Protocol):
+    """What a mechanism makes of reports and a learner plans from: merging two is adding them.
+
+    :class:`Statistics` are those of tables.
+    """
+
+    @property
+    def users(self) -> int:
+        """How many users have reported."""
+
+    def __add__(self, other: Any, /) -> Self:
+        """Return the sums of all users of both."""
+
 
 Block = TypeVar("Block", FloatArray, "Effects")
 
@@ -200,12 +216,12 @@ class Recent:
         What is remembered, added up.
     """
 
-    def __init__(self, empty: Statistics, memory: int | None) -> None:
+    def __init__(self, empty: Any, memory: int | None) -> None:
         self.total = self._empty = empty
         self._memory = memory
-        self._blocks: list[Statistics] = []
+        self._blocks: list[Any] = []
 
-    def add(self, block: Statistics) -> None:
+    def add(self, block: Any) -> None:
         """Take in the users of one more plan, and forget those who are too long ago."""
         if self._memory is None:
             self.total += block

@@ -61,7 +61,7 @@ def refused(call: Callable[[], object]) -> int:
 
 
 def statistics_of(mechanism: Mechanism) -> Statistics:
-    empty = mechanism.no_statistics()
+    empty: Statistics = mechanism.no_statistics()
     return replace(empty, users=100, visits=empty.visits + 50.0, rewards=empty.rewards + 25.0)
 
 

@@ -41,7 +41,7 @@ class Unguarded(LDPEVI):
 def after_some_users(chosen: Mechanism, learner: Learner, users: int) -> Statistics:
     mdp = random_mdp(2, 2, 2, seed=1003)
     rng, recorder = np.random.default_rng(0), RegretRecorder(mdp, checkpoints(10**9))
-    sums = chosen.no_statistics()
+    sums: Statistics = chosen.no_statistics()
     for _ in range(4):
         sums += batch(mdp, learner, chosen, sums, users // 4, rng, recorder)
     return sums

@@ -92,7 +92,7 @@ def test_sums_by_table_decode_to_what_each_report_decodes_to(case: str) -> None:
 def _one_by_one(
     mechanism: Mechanism, assignment: Assignment, values: list[list[int]], numbers: list[int]
 ) -> Statistics:
-    total = mechanism.no_statistics()
+    total: Statistics = mechanism.no_statistics()
     for one, number in zip(values, numbers, strict=True):
         received = assignment.drawn(number)
         total += mechanism.decode(mechanism.codec(received).read(one), 1, received)

@@ -187,8 +187,8 @@ def test_regret_inside_a_batch_is_linear() -> None:
         ("replan", {"replan": lambda users: -3}),
         ("replan", {"replan": lambda users: 1.5}),
         ("replan", {"replan": lambda users: math.nan}),
-        ("mechanism.shape", {"mechanism": NoPrivacy(Shape(3, 2, 2))}),
-        ("mechanism.shape", {"mechanism": NoPrivacy(Shape(2, 2, 2, step_dependent=True))}),
+        ("mechanism.problem", {"mechanism": NoPrivacy(Shape(3, 2, 2))}),
+        ("mechanism.problem", {"mechanism": NoPrivacy(Shape(2, 2, 2, step_dependent=True))}),
     ],
 )
 def test_bad_input_is_refused(field: str, change: dict[str, Any]) -> None:

@@ -82,7 +82,7 @@ def test_a_mechanism_that_is_not_the_learners_is_refused(
         for _ in run(MDP, learner, mechanism) or ():  # type: ignore[attr-defined]
             pass
     assert "\n" not in str(caught.value)
-    assert caught.value.field in ("mechanism", "mechanism.shape", "statistics.shape", "learner")
+    assert caught.value.field in ("mechanism", "mechanism.problem", "statistics.shape", "learner")
 
 
 def test_a_mechanism_that_was_built_alike_is_as_good_as_the_learners_own() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ldprl.assignment import Assignment
 from ldprl.layout import Layout
+from ldprl.mechanisms.capabilities import NamesNeighbours
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import SystemSource
 from ldprl.mechanisms.trajectory import Trajectory
@@ -19,8 +21,8 @@ class Neighbours:
     """Two users who were given the same assignment and whose reports an attacker compares."""
 
     name: str
-    first: Trajectory
-    second: Trajectory
+    first: Any
+    second: Any
     assignment: Assignment
 
     def counts(self, layout: Layout) -> tuple[Array, Array]:
@@ -36,6 +38,8 @@ def worst_pairs(mechanism: Mechanism) -> list[Neighbours]:
     :mod:`ldprl.mechanisms.sensitivity`). Both follow the policy where there are two states. A
     mechanism that asks questions gets every pair for questions of each kind.
     """
+    if isinstance(mechanism, NamesNeighbours):
+        return [Neighbours(*pair) for pair in mechanism.neighbours()]
     shape = mechanism.shape
     here = _constant(shape, 0, 0, 1.0)
     others = {"a cell or nothing": Trajectory.empty(), "reward 1 or 0": _constant(shape, 0, 0, 0.0)}

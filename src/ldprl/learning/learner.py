@@ -12,13 +12,13 @@ from ldprl.assignment import Plan, check_plan
 from ldprl.errors import InputError, instance_of
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.naming import Named, built_from
-from ldprl.shape import FloatArray, Policy
-from ldprl.statistics import Family, Statistics
+from ldprl.shape import FloatArray
+from ldprl.statistics import Family, Sums
 from ldprl.structure import Structure
 
 
 class Learner(Named, ABC):
-    """Turns :class:`~ldprl.statistics.Statistics` into assignments for the next users.
+    """Turns :class:`~ldprl.statistics.Sums` into assignments for the next users.
 
     A plan is a function of the sums (and of ``rng`` where the learner samples), so a service can
     restart at any time and continue with the same plan.
@@ -52,7 +52,7 @@ class Learner(Named, ABC):
         Beside the mechanism these are its ``shape`` and ``constants``, and what the caller has:
         ``episodes``, ``epsilon``, ``failure_probability``, ``alpha``, ``structure``.
         """
-        own = {"mechanism": mechanism, "shape": mechanism.shape, "constants": mechanism.constants}
+        own = {"mechanism": mechanism, "shape": mechanism.problem, "constants": mechanism.constants}
         return built_from(cls, own | given)
 
     @classmethod
@@ -94,14 +94,17 @@ class Learner(Named, ABC):
         return self
 
     @abstractmethod
-    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
+    def plan(self, statistics: Any, rng: np.random.Generator) -> Plan:
         """Return the assignments of the next users, with the share of users for each."""
 
-    def best_policy(self, statistics: Statistics, rng: np.random.Generator) -> Policy:
-        """Return the policy to hand over if learning ended now: the one most users would get."""
+    def best_policy(self, statistics: Any, rng: np.random.Generator) -> Any:
+        """Return the policy to hand over if learning ended now: the one most users would get.
+
+        It is an array of actions, of shape (H, S), where policies are tables.
+        """
         return max(self.plan(statistics, rng), key=lambda one: one.share).table
 
-    def optimistic_value(self, statistics: Statistics, initial: FloatArray) -> float | None:
+    def optimistic_value(self, statistics: Any, initial: FloatArray) -> float | None:
         """Return an upper bound on the value of every policy, if the learner has one."""
         return None
 
@@ -115,14 +118,14 @@ def check_known(known: Structure | None, mechanism: Mechanism) -> Structure | No
     """Return the public knowledge that a learner is given, or refuse it."""
     if known is not None:
         instance_of("structure", known, Structure, "mdp.structure")
-        if known.shape != mechanism.shape:
-            expected = f"that of the mechanism, {mechanism.shape}"
+        if known.shape != mechanism.problem:
+            expected = f"that of the mechanism, {mechanism.problem}"
             raise InputError("structure.shape", known.shape, expected)
     return known
 
 
 def next_plan(
-    learner: Learner, mechanism: Mechanism, statistics: Statistics, rng: np.random.Generator
+    learner: Learner, mechanism: Mechanism, statistics: Sums, rng: np.random.Generator
 ) -> Plan:
     """Return the learner's plan, checked, with the questions that the mechanism asks."""
-    return mechanism.ask(check_plan(learner.plan(statistics, rng), statistics.shape))
+    return mechanism.ask(check_plan(learner.plan(statistics, rng), mechanism.problem))

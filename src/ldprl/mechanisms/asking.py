@@ -17,14 +17,16 @@ import numpy as np
 
 from ldprl.accounting.loss import LossPair
 from ldprl.assignment import Assignment, Plan
-from ldprl.errors import InputError
+from ldprl.errors import InputError, instance_of
 from ldprl.mechanisms.codec import ReportCodec, Subsets, SubsetsByTable
+from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.questions.observable import Observable
 from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.questions.worth import Worth
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.partition import Partition
+from ldprl.query import Query
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.statistics import Statistics
 
@@ -93,6 +95,11 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
     def oracle_for(self, items: int) -> AnyOracle:
         """Return the oracle that hides one of ``items`` items, with one answer's share of ε."""
 
+    @property
+    @abstractmethod
+    def error_laws(self) -> ErrorLaws:
+        """The paper's c_{k,1..4} for this mechanism."""
+
     def oracle(self, what: Observable, where: Partition | None = None) -> AnyOracle:
         """Return the oracle that answers questions about ``what``."""
         partition = what.where(self.shape.states) if where is None else where
@@ -142,7 +149,8 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
             expected = f"{self.answers}: pass a plan without questions through ask()"
             raise InputError("assignment.questions", len(assignment.questions), expected)
         start = 0
-        for question in assignment.questions:
+        for asked in assignment.questions:
+            question = instance_of("assignment.questions", asked, Question)
             oracle = self.oracle(question.what, question.where)
             yield question, oracle, slice(start, start + oracle.items)
             start += oracle.items
@@ -153,18 +161,30 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         oracles = {kind: self.oracle(what).document() for kind, what in sorted(asked.items())}
         return {key: getattr(self, key) for key in self.options} | oracles
 
-    def question_document(self, question: Question) -> dict[str, Any]:
+    def question_document(self, question: Query) -> dict[str, Any]:
         """Return the question, with its oracle if it names another partition than its matter."""
-        if question.where is None:
+        if not isinstance(question, Question) or question.where is None:
             return question.document()
         return question.document() | self.oracle(question.what, question.where).document()
 
+    def read_question(self, field: str, document: object, kept: Any = None) -> Question:
+        """Read a question with the weights of its answers, 1 unless they are ``kept``."""
+        weights = None if kept is None else np.array(kept, dtype=np.float64)
+        question = Question.from_document(field, document, self.shape, weights)
+        # Parameters of a matter, such as the bounds of a return, are checked where they are read.
+        possible = {(what.kind, step) for what, step in self.askable()}
+        if (question.kind, question.step) not in possible:
+            kinds = sorted({kind for kind, _ in possible})
+            raise InputError(f"{field}.kind", question.kind, " or ".join(kinds))
+        return question
+
     def codec(self, assignment: Assignment) -> ReportCodec:
         """Return, for each question, as many of its items as the oracle names."""
-        parts = tuple((oracle.items, oracle.size) for _, oracle, _ in self.parts(assignment))
+        asked = list(self.parts(assignment))
+        parts = tuple((oracle.items, oracle.size) for _, oracle, _ in asked)
         if assignment.law is None:
             return Subsets(parts)
-        return SubsetsByTable(parts, assignment.questions, assignment.law)
+        return SubsetsByTable(parts, tuple(question for question, _, _ in asked), assignment.law)
 
     def privatize(
         self, trajectory: Trajectory, assignment: Assignment, source: RandomSource
@@ -181,7 +201,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         self, trajectory: Trajectory, assignment: Assignment, count: int, source: RandomSource
     ) -> Array | Sequence[Array]:
         """Answer the questions again and again, the same unless a reward is rounded anew."""
-        chance = any(question.what.rounds for question in assignment.questions)
+        chance = any(question.what.rounds for question, _, _ in self.parts(assignment))
         if chance or any(reward not in (0, 1) for reward in trajectory.rewards):
             return super().privatize_many(trajectory, assignment, count, source)
         trajectory.check(self.shape)

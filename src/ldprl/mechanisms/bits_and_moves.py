@@ -91,7 +91,8 @@ class BitsAndMoves(ReturnBits):
     def decode(self, tally: Array, users: int, assignment: Assignment) -> Statistics:
         """Return the sums of bits, with the mean return of their way, or those of moves."""
         result = super().decode(tally, users, assignment)
-        what = assignment.questions[0].what
+        ((question, _, _),) = self.parts(assignment)
+        what = question.what
         if isinstance(what, Return) and what.way:
             assert result.effects is not None
             effects = result.effects

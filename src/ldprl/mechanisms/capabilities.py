@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ldprl.assignment import Assignment
 
@@ -26,3 +26,11 @@ class TellsReturn(Protocol):
 
     def bit_of_return(self, assignment: Assignment) -> BitOfReturn:
         """Return the law of a report, given the return and the table."""
+
+
+@runtime_checkable
+class NamesNeighbours(Protocol):
+    """Two users whose reports differ most are not those of a table."""
+
+    def neighbours(self) -> list[tuple[str, Any, Any, Assignment]]:
+        """Return pairs of users' data, the worst first: name, both, and what they were given."""

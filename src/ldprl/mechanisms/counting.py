@@ -12,6 +12,7 @@ from ldprl.assignment import Assignment
 from ldprl.errors import InputError, instance_of, one_of
 from ldprl.layout import Layout
 from ldprl.mechanisms.codec import Counters, CountersByTable, ReportCodec
+from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.shape import Array, FloatArray, IntArray, Shape
@@ -53,13 +54,18 @@ class CountingMechanism(Mechanism):
         policy_aware: bool | None = None,
     ) -> None:
         one_of("constants", constants, ("sound", "paper"))
-        self.shape = shape
+        self.problem = shape
         self.constants = constants
         self.resolution = resolution
         self.layout = Layout(shape, squares, resolution)
         if policy_aware is not None:
             instance_of("policy_aware", policy_aware, bool)
         self.policy_aware = constants == "sound" if policy_aware is None else policy_aware
+
+    @property
+    @abstractmethod
+    def error_laws(self) -> ErrorLaws:
+        """The paper's c_{k,1..4} for this mechanism."""
 
     def counters(self) -> Layout:
         """Return the place of each counter in a report."""

@@ -27,16 +27,15 @@ from ldprl.layout import Layout
 from ldprl.mechanisms.codec import ReportCodec
 from ldprl.mechanisms.error_laws import ErrorLaws
 from ldprl.mechanisms.questions.observable import Observable
-from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.rows import RowLaws
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.naming import Named, built_from
 from ldprl.problem import Problem
-from ldprl.shape import Array, FloatArray, Shape
+from ldprl.query import Query
+from ldprl.shape import Array, FloatArray, Shape, tabular
 from ldprl.statistics import Family, Statistics
 
 if TYPE_CHECKING:
-    from ldprl.mechanisms.trajectory import Trajectory
     from ldprl.mechanisms.true_counts import TrueCounts
 
 Constants = Literal["sound", "paper"]
@@ -63,9 +62,10 @@ _COMPILED = frozenset(("channel", "noise"))
 class Mechanism(Named, ABC):
     """A local randomizer with its parameters.
 
-    The loop it serves: ``privatize`` turns a user's trajectory into a report; ``tally`` adds
-    reports made under one assignment; ``decode`` turns a tally into unbiased sums. In simulation
-    ``sample_tally`` draws the tally of many users at once, exactly in distribution.
+    The loop it serves: ``privatize`` turns a user's data into a report; ``tally`` adds reports made
+    under one assignment; ``decode`` turns a tally into :class:`~ldprl.statistics.Sums`. A user's
+    data are a :class:`~ldprl.mechanisms.trajectory.Trajectory`, or what the mechanism says. Where
+    states can be counted ``sample_tally`` draws the tally of many users at once, in simulation.
     """
 
     private: ClassVar[bool] = True
@@ -74,14 +74,21 @@ class Mechanism(Named, ABC):
     """Which sums its reports add up to."""
     deployable: ClassVar[bool] = False
     """Whether a service may name it: private by sound constants, drawn exactly by a client."""
+    reads_return: ClassVar[bool] = False
+    """Whether a user's data are the return alone, a :class:`~ldprl.mechanisms.total.Total`, and no
+    :class:`~ldprl.mechanisms.trajectory.Trajectory`."""
+    in_order: ClassVar[bool] = False
+    """Whether learners go through the sums plan by plan, and count no more than the latest users by
+    themselves: then no sums are dropped."""
     reports_counters: ClassVar[bool] = False
     """Whether a report has a number for every counter, R, N^r and N^p: their number bounds it."""
     options: ClassVar[tuple[str, ...]] = ()
     """What a deployment may set beside ε and δ: parameters of the constructor, also attributes, and
     keys of :meth:`randomizer`."""
-    shape: Shape
-    constants: Constants
-    resolution: int | None
+    problem: Problem
+    """What users see and do: what a policy, a plan and a user's data are checked by."""
+    constants: Constants = "sound"
+    resolution: int | None = None
     """Rewards are rounded at random to multiples of 1/resolution; None keeps them real."""
     independent_counters: ClassVar[bool] = False
     """Whether each counter of a report is randomized on its own, which the auditor makes use of."""
@@ -92,9 +99,18 @@ class Mechanism(Named, ABC):
     these and inherits the channel. A mechanism that does not compile is simulated in Python."""
 
     @property
-    def problem(self) -> Problem:
-        """What users see and do: what a policy, a plan and a trajectory are checked by."""
-        return self.shape
+    def shape(self) -> Shape:
+        """The sizes of the problem, where policies are tables."""
+        return tabular(self.problem)
+
+    @shape.setter
+    def shape(self, shape: Shape) -> None:
+        self.problem = shape
+
+    @property
+    def asks(self) -> int:
+        """How many questions an assignment has."""
+        return self.answers if self.questions() else 0
 
     def __init_subclass__(cls, **how: Any) -> None:
         super().__init_subclass__(**how)
@@ -146,25 +162,27 @@ class Mechanism(Named, ABC):
         return ""
 
     @property
-    @abstractmethod
     def error_laws(self) -> ErrorLaws:
-        """The paper's c_{k,1..4} for this mechanism."""
+        """The paper's c_{k,1..4}, for learners that bound the error of a model's sums."""
+        raise InputError("mechanism", self.name, "one that reports counters, with this learner")
 
     @abstractmethod
-    def privatize(
-        self, trajectory: Trajectory, assignment: Assignment, source: RandomSource
-    ) -> Array:
+    def privatize(self, trajectory: Any, assignment: Assignment, source: RandomSource) -> Array:
         """Return the report of a user whose episode under ``assignment`` was ``trajectory``."""
 
     @abstractmethod
-    def decode(self, tally: Array, users: int, assignment: Assignment) -> Statistics:
-        """Return unbiased sums from the tally of ``users`` reports under one assignment."""
+    def decode(self, tally: Array, users: int, assignment: Assignment) -> Any:
+        """Return the :class:`~ldprl.statistics.Sums` of ``users`` reports under an assignment."""
 
-    @abstractmethod
+    def no_statistics(self) -> Any:
+        """Return the :class:`~ldprl.statistics.Sums` of no reports: those of tables."""
+        return Statistics.empty(self.shape)
+
     def sample_tally(
         self, totals: TrueCounts, assignment: Assignment, rng: np.random.Generator
     ) -> Array:
         """Draw the tally of all the users in ``totals``, exactly in distribution."""
+        raise InputError("mechanism", self.name, "one that answers sample_tally")
 
     def loss_pairs(self) -> list[LossPair]:
         """Return the laws of a report of the worst pair of trajectories, in independent parts.
@@ -188,7 +206,7 @@ class Mechanism(Named, ABC):
         return [clones(self.guarantee.epsilon)]
 
     def log_likelihood(
-        self, reports: Array, trajectory: Trajectory, assignment: Assignment
+        self, reports: Array, trajectory: Any, assignment: Assignment
     ) -> FloatArray | None:
         """Return ln P(report | trajectory) of each report, up to a constant, if it is known.
 
@@ -217,9 +235,16 @@ class Mechanism(Named, ABC):
         """Return what a report under ``assignment`` may hold, for those that a client can draw."""
         raise InputError("mechanism", self.name, "one that a client can draw")
 
-    def question_document(self, question: Question) -> dict[str, Any]:
+    def question_document(self, question: Query) -> dict[str, Any]:
         """Return a question as a user receives it, in JSON."""
         return question.document()
+
+    def read_question(self, field: str, document: object, kept: Any = None) -> Query:
+        """Read what :meth:`question_document` wrote, or refuse what this mechanism does not ask.
+
+        ``kept`` is what the service keeps of it, if it does.
+        """
+        raise InputError(field, document, f"no question, as {self.name} asks none")
 
     def counters(self) -> Layout | None:
         """Return the place of each counter in a report, if it reports counters."""
@@ -246,7 +271,7 @@ class Mechanism(Named, ABC):
         return None
 
     def privatize_many(
-        self, trajectory: Trajectory, assignment: Assignment, count: int, source: RandomSource
+        self, trajectory: Any, assignment: Assignment, count: int, source: RandomSource
     ) -> Array | Sequence[Array]:
         """Return ``count`` independent reports of one user, as an auditor asks for them.
 
@@ -262,7 +287,3 @@ class Mechanism(Named, ABC):
         """Add up reports of shape (users, length) made under one assignment."""
         total: Array = np.asarray(reports).sum(axis=0)
         return total
-
-    def no_statistics(self) -> Statistics:
-        """Return the sums of no reports, with the blocks that this mechanism fills."""
-        return Statistics.empty(self.shape)

@@ -59,7 +59,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
     summary = "one bit of the return under a random public table; pure ε, a report of one bit"
 
     def __init__(self, shape: Shape, epsilon: float) -> None:
-        self.shape = instance_of("shape", shape, Shape, "mdp.shape")
+        self.problem = instance_of("shape", shape, Shape, "mdp.shape")
         self.epsilon = positive("epsilon", epsilon)
         self._oracle = subset_oracle(2, Fraction(repr(self.epsilon)))
 

@@ -83,7 +83,7 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
         answers: int | Literal["auto"] = "auto",
     ) -> None:
         one_of("layout", layout, ("auto", *LAYOUTS))
-        self.shape = instance_of("shape", shape, Shape, "mdp.shape")
+        self.problem = instance_of("shape", shape, Shape, "mdp.shape")
         self.epsilon = positive("epsilon", epsilon)
         if self.epsilon < _LEAST_EPSILON:
             raise InputError("epsilon", epsilon, f"ε ≥ {_LEAST_EPSILON:g} for subset selection")
@@ -134,7 +134,7 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
                 return None
             parts.append((step, bits, targets, self.oracle(what)))
         default = self.ask((Assignment(np.zeros((self.shape.horizon, states), dtype=np.int64)),))
-        order = [[asked.index((q.what, q.step)) for q in one.questions] for one in default]
+        order = [[asked.index((q.what, q.step)) for q, _, _ in self.parts(one)] for one in default]
         return asking_channel(
             self.shape, parts, np.array([one.share for one in default]), np.array(order)
         )

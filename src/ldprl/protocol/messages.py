@@ -13,10 +13,10 @@ from ldprl.assignment import Assignment, check_admissible
 from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.codec import ReportCodec
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.mechanisms.questions.question import Question
 from ldprl.policies.policy import Policy, PolicyDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.sizes import LARGEST_COUNT
+from ldprl.query import Query
 
 REPORT_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -134,22 +134,16 @@ def longest_report(issued: Issued, letters: ReportCodec) -> int:
     return len(report_bytes_of("0" * 32, issued, letters.longest()))
 
 
-def read_questions(value: object, deployment: Deployment) -> tuple[Question, ...]:
+def read_questions(value: object, deployment: Deployment) -> tuple[Query, ...]:
     """Return what an assignment asks, or refuse what the deployment does not."""
-    mechanism = deployment.built
-    count = mechanism.answers if mechanism.questions() else 0
+    count = deployment.built.asks
     if not isinstance(value, list) or len(value) != count:
         raise InputError("questions", value, f"a list of {count}")
     return tuple(_question(f"questions[{i}]", asked, deployment) for i, asked in enumerate(value))
 
 
-def _question(field: str, value: object, deployment: Deployment) -> Question:
-    question = Question.from_document(field, value, deployment.shape)
-    # Parameters of a matter, such as the bounds of a return, are checked where they are read.
-    possible = {(what.kind, step) for what, step in deployment.built.askable()}
-    if (question.kind, question.step) not in possible:
-        kinds = sorted({kind for kind, _ in possible})
-        raise InputError(f"{field}.kind", question.kind, " or ".join(kinds))
+def _question(field: str, value: object, deployment: Deployment) -> Query:
+    question = deployment.built.read_question(field, value)
     # A question with its own partition has the integers that hide its answers.
     given = cast(dict[str, Any], value)
     for key, expected in deployment.built.question_document(question).items():

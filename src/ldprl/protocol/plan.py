@@ -85,7 +85,7 @@ def _read(parts: object, deployment: Deployment) -> Plan:
     plan: list[Assignment] = []
     for part in parts:
         questions = read_questions(part.get("questions"), deployment)
-        if any(question.where is not None for question in questions):
+        if any("where" in question.document() for question in questions):
             expected = "no partition of its own: the crowd was computed without it"
             raise InputError("plan.questions", part["questions"], expected)
         plan.append(Assignment(_policy(part, plan, deployment), part["share"], questions))

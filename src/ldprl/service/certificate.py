@@ -80,7 +80,7 @@ def certify_export(document: object) -> dict[str, Any]:
         plans = {
             stored["version"]: (
                 stored["users"],
-                plan_from(json.dumps(stored["assignments"]), deployment.shape),
+                plan_from(json.dumps(stored["assignments"]), deployment.built),
             )
             for stored in document["plans"]
         }

@@ -42,7 +42,7 @@ def _lengths(stored: StoredPlan, deployment: Deployment) -> list[int]:
     try:
         return [
             one.length
-            for one in codecs(plan_from(stored.assignments, deployment.problem), deployment)
+            for one in codecs(plan_from(stored.assignments, deployment.built), deployment)
         ]
     except (ValueError, TypeError, LookupError, RecursionError):
         raise damaged(f"the plan of version {stored.version} cannot be read") from None

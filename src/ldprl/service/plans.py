@@ -9,17 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from ldprl.assignment import Assignment, Plan, check_plan
 from ldprl.mechanisms.codec import ReportCodec
-from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.policies.policy import PolicyDistribution
-from ldprl.problem import Problem
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, longest_report
 from ldprl.service.database.protocol import StoredPlan
-from ldprl.shape import tabular
 
 _PADDING = 64
 """Sealed reports are padded to a multiple of this many bytes."""
@@ -87,7 +84,7 @@ class PublishedPlan:
 
 def published_plan(stored: StoredPlan, deployment: Deployment) -> PublishedPlan:
     """Make a stored plan ready to be served."""
-    plan = plan_from(stored.assignments, deployment.problem)
+    plan = plan_from(stored.assignments, deployment.built)
     built = deployment.built
 
     def ready(index: int, one: Assignment) -> bytes:
@@ -169,7 +166,7 @@ def plan_text(plan: Plan) -> str:
             | _policy(plan, i)
             | {
                 "questions": [question.document() for question in one.questions],
-                "weights": [question.weights.tolist() for question in one.questions],
+                "weights": [question.kept for question in one.questions],
             }
             for i, one in enumerate(plan)
         ]
@@ -185,15 +182,15 @@ def _policy(plan: Plan, index: int) -> dict[str, Any]:
     return {"law": law.document() if first == index else first}
 
 
-def plan_from(text: str, problem: Problem) -> Plan:
+def plan_from(text: str, mechanism: Mechanism) -> Plan:
     """Read what :func:`plan_text` wrote, and check it."""
-    parts = msgspec.json.decode(text)
+    parts, problem = msgspec.json.decode(text), mechanism.problem
     laws: dict[int, PolicyDistribution] = {}
     for i, part in enumerate(parts):
         if "law" in part:
             law = part["law"]
             laws[i] = laws[law] if type(law) is int else problem.read_distribution(law)
-    plan = tuple(_assignment(part, problem, laws.get(i)) for i, part in enumerate(parts))
+    plan = tuple(_assignment(part, mechanism, laws.get(i)) for i, part in enumerate(parts))
     return check_plan(plan, problem)
 
 
@@ -205,18 +202,16 @@ def public_assignment(stored: StoredPlan, index: int, deployment: Deployment) ->
     if type(law) is int:
         law = msgspec.json.decode(parts[law])["law"]
     drawn_from = None if law is None else deployment.problem.read_distribution(law)
-    one = _assignment(part, deployment.problem, drawn_from)
+    one = _assignment(part, deployment.built, drawn_from)
     return _written(deployment, stored.version, index, one)
 
 
 def _assignment(
-    part: dict[str, Any], problem: Problem, law: PolicyDistribution | None
+    part: dict[str, Any], mechanism: Mechanism, law: PolicyDistribution | None
 ) -> Assignment:
     questions = tuple(
-        Question.from_document(
-            "questions", asked, tabular(problem), np.array(weights, dtype=np.float64)
-        )
-        for asked, weights in zip(part["questions"], part["weights"], strict=True)
+        mechanism.read_question("questions", asked, kept)
+        for asked, kept in zip(part["questions"], part["weights"], strict=True)
     )
-    policy = problem.read_policy(part["policy"]) if law is None else law
+    policy = mechanism.problem.read_policy(part["policy"]) if law is None else law
     return Assignment(policy, part["share"], questions)

@@ -67,7 +67,7 @@ class Decoder:
     def _read_plans(self) -> None:
         """Read the plans that are new, with the number of users that each was made from."""
         for stored in self._database.plans(max(self._plans, default=0)):
-            plan = plan_from(stored.assignments, self._mechanism.problem)
+            plan = plan_from(stored.assignments, self._mechanism)
             self._plans[stored.version] = stored.users, plan
 
     def evidence(self, sums: Sequence[Sum], until: int | None = None) -> Evidence | None:
@@ -124,9 +124,9 @@ class Decoder:
     def change(self, sums: Sequence[Sum]) -> dict[str, Any] | None:
         """Return from about which user on the model differs, and in what."""
         sums = self.remembered(sums)
-        blocks = {block: one.statistics for block, one in self._blocks(sums).items()}
-        if any(one.effects is not None for one in blocks.values()):
+        if self._mechanism.statistics_kind != "model":
             return None
+        blocks = {block: one.statistics for block, one in self._blocks(sums).items()}
         first = min((one.version for one in sums), default=1)
         found = model_change(self._mechanism, blocks, first)
         if found is None:

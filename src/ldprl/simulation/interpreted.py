@@ -78,7 +78,7 @@ def serve(
     ``received`` is called with each assignment, the number of its users and their tally.
     """
     groups = rng.multinomial(users, shares_of(plan))
-    gathered = mechanism.no_statistics()
+    gathered: Statistics = mechanism.no_statistics()
     lost = 0.0
     for assignment, group in zip(plan, groups.tolist(), strict=True):
         if group and assignment.law is not None and isinstance(mechanism, TellsReturn):

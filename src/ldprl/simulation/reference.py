@@ -6,21 +6,26 @@ and reports once. The service sees reports alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from ldprl.assignment import Assignment, shares_of
-from ldprl.errors import whole_number
+from ldprl.errors import instance_of, whole_number
 from ldprl.learning.learner import Learner, next_plan
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
-from ldprl.shape import Array, Policy
+from ldprl.policies.policy import Policy
+from ldprl.policies.tables import Table
+from ldprl.problem import Problem
+from ldprl.shape import Array, IntArray
 from ldprl.simulation.replan import Replan, replan_from
-from ldprl.simulation.together import informed
-from ldprl.statistics import MOST_USERS, Statistics
+from ldprl.simulation.together import informed, informed_of
+from ldprl.statistics import MOST_USERS
 from ldprl.worlds.tabular import TabularMDP
 
 
@@ -30,10 +35,23 @@ class Turn:
 
     assignment: Assignment
     report: Array
-    statistics: Statistics
+    statistics: Any
 
 
-def live(mdp: TabularMDP, policy: Policy, rng: np.random.Generator) -> Trajectory:
+@runtime_checkable
+class World(Protocol):
+    """What a user lives in, one at a time."""
+
+    problem: Problem
+
+    def episode(self, policy: Policy, rng: np.random.Generator) -> Any:
+        """Return the data, as the mechanism takes them, of one user of ``policy``."""
+
+
+Play = Callable[[Policy, np.random.Generator], Any]
+
+
+def live(mdp: TabularMDP, policy: IntArray, rng: np.random.Generator) -> Trajectory:
     """Return the episode of one user of ``policy``."""
     states, actions, rewards = [], [], []
     state = int(rng.choice(mdp.shape.states, p=mdp.initial))
@@ -50,22 +68,33 @@ def live(mdp: TabularMDP, policy: Policy, rng: np.random.Generator) -> Trajector
 
 
 def run_protocol(
-    mdp: TabularMDP,
+    mdp: TabularMDP | World,
     learner: Learner,
     mechanism: Mechanism,
     episodes: int,
     seed: int = 0,
     replan: str | Replan = "each",
 ) -> Iterator[Turn]:
-    """Play Algorithm 1 (locally private episodic RL) and yield every episode."""
+    """Play Algorithm 1 (locally private episodic RL) and yield every episode.
+
+    In place of an MDP a :class:`World` of any kind will do.
+    """
     whole_number("episodes", episodes, 1, MOST_USERS)
-    learner = informed(mdp, learner, mechanism)
+    play: Play
+    if isinstance(mdp, World):
+        learner, play = informed_of(mdp.problem, None, learner, mechanism), mdp.episode
+    else:
+        learner, play = informed(mdp, learner, mechanism), partial(_live, mdp)
     rng = np.random.default_rng(whole_number("seed", seed, 0))
-    return _turns(mdp, learner, mechanism, episodes, replan_from(replan), rng)
+    return _turns(play, learner, mechanism, episodes, replan_from(replan), rng)
+
+
+def _live(mdp: TabularMDP, policy: Policy, rng: np.random.Generator) -> Trajectory:
+    return live(mdp, instance_of("policy", policy, Table).actions, rng)
 
 
 def _turns(
-    mdp: TabularMDP,
+    play: Play,
     learner: Learner,
     mechanism: Mechanism,
     episodes: int,
@@ -81,10 +110,10 @@ def _turns(
             plan = next_plan(learner, mechanism, statistics, rng)
             replan_at = users + schedule(users)
         chosen = plan[rng.choice(len(plan), p=shares_of(plan))]
-        number = None if chosen.law is None else int(rng.integers(chosen.law.count))
+        law = chosen.distribution
+        number = None if law is None else int(rng.integers(law.count))
         assignment = chosen.drawn(number)
-        trajectory = live(mdp, assignment.table, rng)
-        report = mechanism.privatize(trajectory, assignment, source)
+        report = mechanism.privatize(play(assignment.policy, rng), assignment, source)
         tally = mechanism.tally(report[None])
         if number is not None:
             codec = mechanism.codec(chosen)

@@ -14,6 +14,8 @@ import numpy as np
 from ldprl.errors import InputError, instance_of
 from ldprl.learning.learner import Learner
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.problem import Problem
+from ldprl.structure import Structure
 from ldprl.worlds.tabular import TabularMDP
 
 _Learner = TypeVar("_Learner", bound=Learner)
@@ -25,15 +27,22 @@ def informed(mdp: TabularMDP, learner: _Learner, mechanism: Mechanism) -> _Learn
     The learner's own mechanism must be this one, or one that was built alike.
     """
     instance_of("mdp", mdp, TabularMDP, "random_mdp(2, 2, 2, seed=0)")
+    return informed_of(mdp.shape, mdp.structure, learner, mechanism)
+
+
+def informed_of(
+    problem: Problem, structure: Structure | None, learner: _Learner, mechanism: Mechanism
+) -> _Learner:
+    """Return the same for a world of any kind, of which this is the problem."""
     instance_of("learner", learner, Learner, "LDPOBI(mechanism)")
     instance_of("mechanism", mechanism, Mechanism, "Laplace(mdp.shape, epsilon=1.0)")
-    if mechanism.shape != mdp.shape:
-        raise InputError("mechanism.shape", mechanism.shape, f"that of the MDP, {mdp.shape}")
+    if mechanism.problem != problem:
+        raise InputError("mechanism.problem", mechanism.problem, f"that of the world, {problem}")
     own = learner.mechanism
     if own is not None and not alike(own, mechanism):
         expected = f"that of the learner (learner.mechanism), {_described(own)}"
         raise InputError("mechanism", _described(mechanism), expected)
-    return learner.knowing(mdp.structure)
+    return learner.knowing(structure)
 
 
 def alike(one: object, other: object) -> bool:
@@ -59,5 +68,5 @@ def _state(one: object) -> Iterator[tuple[str, object]]:
 
 def _described(mechanism: Mechanism) -> str:
     given = mechanism.guarantee
-    kind, shape = type(mechanism).__qualname__, mechanism.shape
-    return f"{kind} with ε = {given.epsilon:g}, δ = {given.delta:g} for {shape}"
+    kind, problem = type(mechanism).__qualname__, mechanism.problem
+    return f"{kind} with ε = {given.epsilon:g}, δ = {given.delta:g} for {problem}"

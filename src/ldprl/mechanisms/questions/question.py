@@ -12,17 +12,20 @@ import numpy as np
 from ldprl.errors import InputError
 from ldprl.mechanisms.questions.observable import Decoded, Observable, observable_from
 from ldprl.partition import Partition
-from ldprl.shape import Array, FloatArray, IntArray, Policy, Shape
+from ldprl.query import Query
+from ldprl.shape import Array, FloatArray, IntArray, Policy, Shape, tabular
 
 if TYPE_CHECKING:
+    from ldprl.assignment import Assignment
     from ldprl.mechanisms.sampling import RandomSource
     from ldprl.mechanisms.trajectory import Trajectory
     from ldprl.mechanisms.true_counts import TrueCounts
+    from ldprl.problem import Problem
     from ldprl.worlds.tabular import TabularMDP
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class Question(Query):
     """Where × what, asked about one step. Public, and independent of the user's data.
 
     Its items are cell·outcomes + outcome and, last, ⊥ for users who stopped early or did not follow
@@ -65,6 +68,36 @@ class Question:
     def items(self) -> int:
         """How many answers there are: cells times outcomes, and ⊥ where it is one."""
         return self.what.items(self.partition)
+
+    def check(self, field: str, assignment: Assignment, problem: Problem) -> None:
+        """Refuse another step or shape, and cells whose states may be given different actions."""
+        shape = tabular(problem)
+        if self.step not in self.what.steps(shape.horizon):
+            expected = f"a step that can be asked for {self.kind}"
+            raise InputError(f"{field}.step", self.step, expected)
+        weights = np.asarray(self.weights)
+        fits = weights.shape == (shape.states,) and weights.dtype.kind == "f"
+        if not fits or not np.all((weights >= 0) & (weights <= 1)):
+            expected = f"{shape.states} numbers from 0 to 1, one for each state"
+            raise InputError(f"{field}.weights", f"{weights.dtype}{weights.shape}", expected)
+        if self.where is not None and not self._acts_alike(assignment, shape):
+            expected = "cells whose states all get the same action at the asked step"
+            raise InputError(f"{field}.where", self.where.cell.tolist()[:20], expected)
+
+    def _acts_alike(self, assignment: Assignment, shape: Shape) -> bool:
+        """Whether a row of the sums can stand for each cell, as its states get one action."""
+        where = self.partition
+        if len(where.cell) != shape.states:
+            return False
+        _, states = self.what.rows(shape, self.step, where)
+        if len(states) == shape.states:
+            return True
+        same = where.first[where.cell]
+        if assignment.law is not None:
+            together = assignment.law.cells.cell
+            return bool(np.all(together == together[same]))
+        actions = assignment.table[self.step]
+        return bool(np.all(actions == actions[same]))
 
     def item(
         self, shape: Shape, policy: Policy, trajectory: Trajectory, source: RandomSource
@@ -167,6 +200,12 @@ class Question:
         """Return the question as JSON; the weights of an answer stay with the service."""
         asked = {"kind": self.kind, "step": self.step} | self.what.parameters()
         return asked if self.where is None else asked | {"where": self.where.cell.tolist()}
+
+    @property
+    def kept(self) -> list[float]:
+        """The weights."""
+        weights: list[float] = self.weights.tolist()
+        return weights
 
     @classmethod
     def from_document(
