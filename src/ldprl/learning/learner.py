@@ -102,7 +102,8 @@ class Learner(Named, ABC):
 
         It is an array of actions, of shape (H, S), where policies are tables.
         """
-        return max(self.plan(statistics, rng), key=lambda one: one.share).table
+        policy = max(self.plan(statistics, rng), key=lambda one: one.share).policy
+        return getattr(policy, "actions", policy)
 
     def optimistic_value(self, statistics: Any, initial: FloatArray) -> float | None:
         """Return an upper bound on the value of every policy, if the learner has one."""
