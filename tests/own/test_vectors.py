@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,9 +73,11 @@ def test_it_is_served_to_real_clients(tmp_path: Path) -> None:
             client = Client(server.url, digest=known.digest, ledger=tmp_path / f"{number}.ledger")
             seen = tuple(rng.random(2).tolist())
             right = int(seen[0] < seen[1])
-            outcome = client.take_part(
-                seen, lambda state, action, right=right: (float(action == right), state)
-            )
+
+            def step(seen: Any, action: int, right: int = right) -> tuple[float, Any]:
+                return float(action == right), seen
+
+            outcome = client.take_part(seen, step)
             assert outcome.status == "counted"
             client.close()
         until = time.monotonic() + 30

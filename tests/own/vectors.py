@@ -49,7 +49,7 @@ class Sliders(Problem):
     def check_action(self, field: str, value: object) -> int:
         if value not in (0, 1):
             raise InputError(field, value, "0 or 1")
-        return int(value)  # type: ignore[call-overload, no-any-return]
+        return int(value)
 
     def check_reward(self, field: str, value: float) -> float:
         return float(value)

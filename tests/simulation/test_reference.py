@@ -72,7 +72,7 @@ def test_bad_input_is_refused() -> None:
     fits, other = NoPrivacy(SHAPE), NoPrivacy(Shape(3, 2, 2))
     with pytest.raises(InputError, match="episodes"):
         next(run_protocol(problem(), PSRL(), fits, 0))
-    with pytest.raises(InputError, match=r"mechanism\.shape"):
+    with pytest.raises(InputError, match=r"mechanism\.problem"):
         next(run_protocol(problem(), PSRL(), other, 1))
 
 

@@ -42,7 +42,9 @@ class Turn:
 class World(Protocol):
     """What a user lives in, one at a time."""
 
-    problem: Problem
+    @property
+    def problem(self) -> Problem:
+        """What users see and do."""
 
     def episode(self, policy: Policy, rng: np.random.Generator) -> Any:
         """Return the data, as the mechanism takes them, of one user of ``policy``."""
