@@ -137,7 +137,7 @@ class Catalogue(Mapping[str, type[N]], Generic[N]):
                 return self._found_elsewhere(name, field)
             return self[one_of(field, name, self)]
         module, _, attribute = name.partition(":")
-        loaded = sys.modules.get(module) if not load else _loaded(field, name, module)
+        loaded = sys.modules.get(module) if not load else loaded_module(field, name, module)
         if loaded is None:
             raise InputError(field, name, "a class of a module that this program has imported")
         kind = getattr(loaded, attribute, None)
@@ -164,7 +164,8 @@ class Catalogue(Mapping[str, type[N]], Generic[N]):
         return self.find(place, field=field)
 
 
-def _loaded(field: str, name: str, module: str) -> Any:
+def loaded_module(field: str, name: str, module: str) -> Any:
+    """Import a module that ``name`` names, or refuse it in one line."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ldprl.errors import InputError
-from ldprl.worlds import TabularMDP, files, mdp_from, random_mdp
+from ldprl.worlds import TabularMDP, archives, files, mdp_from, random_mdp
 
 MDP = random_mdp(3, 2, 4, 5)
 
@@ -113,7 +113,7 @@ def test_refuses_pickles_and_arrays_of_another_size(
 def test_a_bomb_is_refused_before_it_is_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "MOST_NUMBERS", 1000)
+    monkeypatch.setattr(archives, "MOST_NUMBERS", 1000)
     many = np.zeros((1, 1001, 1))
     path = tmp_path / "world.npz"
     np.savez_compressed(path, **parts(transitions=many))
@@ -129,7 +129,8 @@ def test_a_bomb_is_refused_before_it_is_unpacked(
         TabularMDP.from_file(path)
     assert all(0 <= size < 1000 for size in opened)
     # Many steps are as bad as many states, and several arrays as bad as a large one.
-    monkeypatch.setattr(files, "MOST_NUMBERS", 40)
+    for module in (archives, files):
+        monkeypatch.setattr(module, "MOST_NUMBERS", 40)
     np.savez(path, **parts(rewards=np.broadcast_to(MDP.rewards, (4, 3, 2))))
     with pytest.raises(InputError, match="at most 40 numbers"):
         TabularMDP.from_file(path)

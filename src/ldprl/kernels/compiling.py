@@ -28,6 +28,7 @@ _OPTIONS: dict[str, Any] = {
 # Python does not call it: to take its arguments apart would be a third of its code.
 _INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 _INLINED: dict[str, Any] = {**_INNER, "forceinline": True}
+_EXACT: dict[str, Any] = {**_INLINED, "fastmath": False}
 _CONFIG: Any = numba.config
 
 _DIGEST = sources_digest()
@@ -108,7 +109,7 @@ def in_order(function: _Function) -> _Function:
 
 def exact(function: _Function) -> _Function:
     """Compile a function into its callers that rounds each operation as Python does."""
-    compiled: _Function = njit(**{**_INLINED, "fastmath": False})(function)
+    compiled: _Function = njit(**_EXACT)(function)
     return compiled
 
 
@@ -139,11 +140,19 @@ def method(name: str) -> Callable[..., Any]:
     that compiled code is cached under, and only what a simulation uses is compiled. A new noise or
     planner is therefore a new named tuple, and nothing else changes.
     """
+    return _called_by_name(name, _INLINED)
 
+
+def exact_method(name: str) -> Callable[..., Any]:
+    """Return the same for methods that round each operation as Python does."""
+    return _called_by_name(name, _EXACT)
+
+
+def _called_by_name(name: str, options: dict[str, Any]) -> Callable[..., Any]:
     def call(first: Any, *rest: Any) -> Any:
         return getattr(first, name)(*rest)
 
-    @overload(call, strict=False, jit_options=_INLINED)  # type: ignore[arg-type, unused-ignore]
+    @overload(call, strict=False, jit_options=options)  # type: ignore[arg-type, unused-ignore]
     def pick(first: Any, *rest: Any) -> Any:
         return getattr(first.instance_class, name)
 

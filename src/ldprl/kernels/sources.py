@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parents[1]
-_KERNELS = ("kernels", "learning", "simulation")
+_KERNELS = ("kernels", "learning", "simulation", "worlds")
 _IMPORT = re.compile(rb"^(?:from|import) ldprl\.([\w.]+)", re.MULTILINE)
 
 
