@@ -105,6 +105,11 @@ class Parametric(Problem):
         """σ₀, the unit of a parameter."""
         return float(self._spread)
 
+    def with_start(self, start: object) -> Self:
+        """Return the problem with other parameters to start from."""
+        numbers = to_base64(vector("start", start, self.size))
+        return type(self).from_document(self.document() | {"start": numbers})
+
     def act_many(self, parameters: FloatArray, observations: FloatArray) -> Array:
         """Return the actions of n policies (n, d), or of one (1, d), for observations (n, raw).
 

@@ -1,0 +1,1 @@
+"""Files of other programs: torch's and Stable-Baselines3's are read, ONNX read and written."""
