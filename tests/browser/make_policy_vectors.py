@@ -145,7 +145,7 @@ def _refusals() -> Iterator[dict[str, Any]]:
         {"start": "AAAA"},
         {"more": 1},
         {"kind": "linear"},
-        {"kind": "tests.own.curved:Curved"},
+        {"kind": "an.app.that_is_not_here:Kind"},
     ]
     for change in changes:
         yield _refusal(policy | change, law)
