@@ -13,7 +13,7 @@ from ldprl.service.settings import ServiceSettings
 from ldprl.service.steady_clock import SteadyClock
 
 from .conftest import DEPLOYMENT
-from .test_planning import admitted
+from .test_planner import admitted
 
 
 class Machine:
