@@ -13,6 +13,7 @@ from playwright.sync_api import Error, Page, expect
 
 from ldprl.assignment import Assignment
 from ldprl.mechanisms.questions.question import Question
+from tests.browser.make_policy_vectors import VECTORS as POLICY_VECTORS
 from tests.browser.make_vectors import VECTORS
 from tests.browser.stub import StubService
 from tests.browser.tables import laws_of
@@ -77,6 +78,14 @@ def test_the_same_bytes_make_the_same_reports(visit: OpenPage) -> None:
     refused = vectors["refusals"]["assignments"]
     others = [vectors["samplers"], vectors["tables"], vectors["ledgers"], refused]
     assert result["checked"] == drawn + sum(map(len, others))
+
+
+def test_policies_choose_the_same_actions(visit: OpenPage) -> None:
+    vectors = json.loads(POLICY_VECTORS.read_text(encoding="utf-8"))
+    run = 'async (v) => (await import("/testing/policies.js")).checkPolicies(v)'
+    result = visit().evaluate(run, vectors)
+    assert result["failures"] == []
+    assert result["checked"] > len(vectors["problems"]) + len(vectors["refusals"])
 
 
 def test_two_reports_of_real_bits_differ(visit: OpenPage) -> None:
