@@ -118,6 +118,7 @@ def handed_over(folder: Path, private: str) -> tuple[float, float]:
                 found.shuffle.key,
                 found.digest,
                 1,
+                plan_digest(plan_bytes(plan)),
             )
             for i in range(CROWD)
         ]

@@ -25,6 +25,7 @@ import psycopg
 import uvloop
 
 from ldprl.mechanisms.codec import Subsets
+from ldprl.policies.policy import MOST_POLICIES
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.database import path_of
 from ldprl.service.database.protocol import StoredPlan
@@ -47,7 +48,8 @@ def reports(url: str, database: str) -> Iterator[str]:
     plan: PublishedPlan = published_plan(StoredPlan(*newest), deployment)
     while True:
         name = secrets.token_hex(16)
-        index, table = plan.drawn(name, secret)
+        index = plan.drawn(name, secret)
+        number = secrets.randbelow(MOST_POLICIES)
         codec = plan.codecs[index]
         assert isinstance(codec, Subsets)
         ((_, size),) = codec.parts
@@ -58,7 +60,7 @@ def reports(url: str, database: str) -> Iterator[str]:
             "assignment": index,
             "values": list(range(size)),
         }
-        yield json.dumps(report if table is None else {**report, "table": table})
+        yield json.dumps(report | ({"number": number} if plan.plan[index].numbered else {}))
 
 
 def requests(url: str, database: str, count: int, batch: int) -> list[bytes]:

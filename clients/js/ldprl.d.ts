@@ -149,12 +149,14 @@ export interface Assignment {
   readonly assignment: number;
   /** Actions: `policy[step][state]`. */
   readonly policy: readonly (readonly number[])[];
-  /** The number of this table, where every user has one of their own; part of the report. */
-  readonly table?: number;
+  /** The number that the user drew, where every user has a policy of their own; in the report. */
+  readonly number?: number;
   /** What to report about, each at a step of its own; empty if the mechanism asks nothing. */
   readonly questions: readonly Question[];
   /** With a relay: how long every report is before it is sealed. */
   readonly reportBytes?: number;
+  /** With a relay: the SHA-256 of the plan that it was drawn from, in hex. */
+  readonly plan?: string;
 }
 
 /** An assignment together with the id that its report will have. */
@@ -208,8 +210,12 @@ export function readDeployment(document: unknown): Promise<Deployment>;
 /** Return the digest of whatever deployment the service at `url` has now, trusted or not. */
 export function servedDigest(url: string | URL, calls?: CallOptions): Promise<string>;
 
-/** Read an assignment and refuse what does not fit its deployment. */
-export function readAssignment(document: unknown, deployment: Deployment): Promise<Assignment>;
+/** Read what a service sent to a user who drew `number`; what does not fit is refused. */
+export function readAssignment(
+  document: unknown,
+  deployment: Deployment,
+  number?: number,
+): Promise<Assignment>;
 
 /** Write JSON with sorted keys and without spaces. */
 export function canonicalJson(value: unknown): string;

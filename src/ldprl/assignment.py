@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 
 from ldprl.errors import InputError, instance_of, real
-from ldprl.policies.policy import Policy, PolicyDistribution
+from ldprl.policies.policy import MOST_POLICIES, Policy, PolicyDistribution, check_number
 from ldprl.policies.tables import Table, TableDistribution
 from ldprl.problem import Problem
 from ldprl.query import Query
 from ldprl.shape import Array, FloatArray, IntArray, Shape
 from ldprl.structure import Structure
-
-_MOST_AT_ONCE = 2**20
-"""Up to this many policies, users are spread over all of them at once."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -70,6 +67,11 @@ class Assignment:
         return self.policies if isinstance(self.policies, TableDistribution) else None
 
     @property
+    def numbered(self) -> bool:
+        """Whether each user draws a number, and reports under it."""
+        return self.distribution is not None
+
+    @property
     def policy(self) -> Policy:
         """The one policy of all users."""
         if not isinstance(self.policies, Policy):
@@ -86,7 +88,7 @@ class Assignment:
         law = self.distribution
         if law is None:
             return self
-        own = -1 if number is None else number
+        own = check_number("number", number)
         policy = law.policy(own)
         asked = tuple(question.drawn(law, own) for question in self.questions)
         return replace(self, policies=policy, questions=asked)
@@ -97,14 +99,8 @@ class Assignment:
         if law is None:
             yield self, users
             return
-        if law.count <= _MOST_AT_ONCE:
-            counts = rng.multinomial(users, np.full(law.count, 1 / law.count))
-            numbers = np.flatnonzero(counts)
-            counts = counts[numbers]
-        else:
-            numbers, counts = np.unique(rng.integers(law.count, size=users), return_counts=True)
-        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-            yield self.drawn(number), count
+        for number in rng.integers(MOST_POLICIES, size=users).tolist():
+            yield self.drawn(number), 1
 
     def chances(self, shape: Shape) -> FloatArray:
         """Return how likely a user is to get each action, of shape (H, S, A)."""

@@ -198,7 +198,7 @@ def _tables() -> Iterator[dict[str, Any]]:
         cells = shape.states if where is None else where.count
         chances = rng.dirichlet(np.ones(shape.actions), (steps, cells))
         chances[0, 0] = np.eye(shape.actions)[-1]
-        law = TableDistribution.of(shape, chances, rng.bytes(16).hex(), MOST_POLICIES, where)
+        law = TableDistribution.of(shape, chances, rng.bytes(16).hex(), where)
         for number in (0, 1, 2**32 + 7, MOST_POLICIES - 1):
             yield {
                 "shape": {name: getattr(shape, name) for name in ("states", "actions", "horizon")},
@@ -215,19 +215,20 @@ def _refusals() -> Iterator[dict[str, Any]]:
     good, late = np.array([[0, 1, 2], [2, 1, 1]]), np.array([[0, 1, 2], [2, 1, 0]])
     chances = np.array([[0.5, 0.0, 0.5], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5]])
     drawn = TableDistribution.of(shape, np.stack([chances, chances[[0, 0, 2]]]), "0" * 32)
-    one_row = {"policy": [[0, 1, 0]], "table": 3}
+    one_row = {"policy": [[0, 1, 0]], "number": 3}
     cases: list[tuple[Policy | TableDistribution, dict[str, Any], tuple[str, int, str] | None]] = [
         (good, {}, None),
-        (TableDistribution.of(shape, chances[None], "0" * 32), {"table": 5}, None),
+        (TableDistribution.of(shape, chances[None], "0" * 32), {"number": 5}, None),
         (late, {}, ("policy[1, 2]", 0, "an admissible action of state 2: 1, 2")),
         (good, one_row, ("policy[0, 2]", 0, "an admissible action of state 2: 1, 2")),
-        (drawn, {"table": 5}, ("law.weights[1, 1]", 0, "an admissible action of state 1: 1")),
+        (drawn, {"number": 5}, ("law.weights[1, 1]", 0, "an admissible action of state 1: 1")),
     ]
     for tables, changes, said in cases:
         issued = Issued(KEPT_TO.digest, 7, 0, Assignment(tables, questions=(question,)))
         field, value, expected = (None,) * 3 if said is None else said
         document = issued.document(mechanism) | changes
-        yield {"field": field, "value": value, "expected": expected, "assignment": document}
+        said_by = {"field": field, "value": value, "expected": expected}
+        yield said_by | {"assignment": document, "number": document.get("number")}
 
 
 def _reports(deployment: Deployment) -> Iterator[dict[str, Any]]:

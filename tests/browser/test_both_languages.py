@@ -21,6 +21,7 @@ from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.mixing import Shuffled
 from ldprl.protocol.plan import draw
+from ldprl.protocol.public_plan import plan_bytes, plan_digest
 from ldprl.protocol.sealing import new_private_key, opener
 from ldprl.service.database.protocol import StoredPlan
 from ldprl.service.plans import plan_text, published_plan
@@ -62,8 +63,8 @@ import { Client, ForgetfulStorage, NOTHING } from "./ldprl.js";
 let text = "";
 for await (const part of process.stdin) text += part;
 const { document, digest, plan } = JSON.parse(text);
-const fetch = async (url) =>
-  Response.json(new URL(url).pathname === "/v1/policy" ? plan : { deployment: document });
+const about = JSON.stringify({ deployment: document });
+const fetch = async (url) => new Response(new URL(url).pathname === "/v1/policy" ? plan : about);
 const client = new Client("https://relay", { digest, storage: new ForgetfulStorage(), fetch });
 const entry = await client.makeReport(await client.assignment(), NOTHING);
 console.log(JSON.stringify({ id: entry.id, body: entry.body }));
@@ -291,19 +292,20 @@ def test_both_ask_for_the_same_room(node: str) -> None:
 
 
 def test_the_service_opens_what_javascript_seals(node: str) -> None:
-    """Under the plan's own version, and under no other one."""
+    """Under the plan and its own version, and under no other one."""
     found = behind_a_relay("subset-selection")
     plan = plan_of(found)
     plan["version"] = 3
-    given = {"document": found.document, "digest": found.digest, "plan": plan}
+    given = {"document": found.document, "digest": found.digest, "plan": plan_bytes(plan).decode()}
     entry = said_by(node, _TAKE_PART, given)
     body = json.loads(entry["body"])
     assert (body["deployment"], body["version"]) == (found.digest, 3)
     sealed = base64.b64decode(body["sealed"])
-    opens = opener(PRIVATE, found.digest)
-    assert [opens.open(sealed, version) for version in (0, 1, 2, 4)] == [None] * 4
-    assert opener(PRIVATE, "0" * 64).open(sealed, 3) is None
-    text = opens.open(sealed, 3)
+    opens, under = opener(PRIVATE, found.digest), plan_digest(plan_bytes(plan))
+    assert [opens.open(sealed, version, under) for version in (0, 1, 2, 4)] == [None] * 4
+    assert opener(PRIVATE, "0" * 64).open(sealed, 3, under) is None
+    assert opens.open(sealed, 3, plan_digest(plan_bytes(plan | {"users": 1}))) is None
+    text = opens.open(sealed, 3, under)
     assert text is not None
     assert len(text) == plan["report_bytes"]
     report = json.loads(text)

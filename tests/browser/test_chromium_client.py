@@ -194,10 +194,10 @@ def test_bits_of_the_return_are_counted_under_their_tables(page: Page, tmp_path:
             assert result["entry"]["status"] == "counted"
             report = json.loads(result["entry"]["body"])
             index = report["assignment"]
-            assert result["policy"] == laws[index].table(report["table"]).tolist()
+            assert result["policy"] == laws[index].table(report["number"]).tolist()
             asked = Question.from_document("question", plan[index]["questions"][0], found.shape)
             codec = found.built.codec(Assignment(laws[index], questions=(asked,)))
-            added = codec.read(report["values"], report["table"])
+            added = codec.read(report["values"], report["number"])
             expected[index] = expected.get(index, 0) + added
         sums = server.admin("GET", "/v1/admin/export").json["sums"]
         for one in sums:

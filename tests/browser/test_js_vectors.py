@@ -28,7 +28,8 @@ def test_python_makes_the_same_reports(case: dict[str, Any]) -> None:
     deployment = Deployment.from_document(case["document"])
     assert deployment.digest == digest_of(case["document"]) == case["digest"]
     for report in case["reports"]:
-        assignment = Issued.from_document(report["assignment"], deployment).assignment
+        number = report["assignment"].get("number")
+        assignment = Issued.from_document(report["assignment"], deployment, number).assignment
         source = ReplayedSourceForTests(bytes.fromhex(report["bytes"]))
         trajectory = Trajectory(**report["trajectory"])
         drawn = deployment.built.privatize(trajectory, assignment, source)
@@ -42,10 +43,10 @@ def test_python_refuses_the_same_assignments() -> None:
     deployment = Deployment.from_document(READ["refusals"]["document"])
     for case in READ["refusals"]["assignments"]:
         if case["field"] is None:
-            Issued.from_document(case["assignment"], deployment)
+            Issued.from_document(case["assignment"], deployment, case["number"])
             continue
         with pytest.raises(InputError) as refused:
-            Issued.from_document(case["assignment"], deployment)
+            Issued.from_document(case["assignment"], deployment, case["number"])
         found = refused.value
         assert [found.field, found.value, found.expected] == [
             case[part] for part in ("field", "value", "expected")

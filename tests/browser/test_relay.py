@@ -76,8 +76,8 @@ def test_a_crowd_of_browsers_is_counted(opened: Page, pair: Pair) -> None:
     laws = laws_of(plan, pair.relay.deployment().shape)
     drawn = opened.evaluate(_DRAW, [pair.relay.url, digest])
     for one in drawn:
-        assert one["policy"] == laws[one["assignment"]].table(one["table"]).tolist()
-    assert len({one["table"] for one in drawn}) == len(drawn)
+        assert one["policy"] == laws[one["assignment"]].table(one["number"]).tolist()
+    assert len({one["number"] for one in drawn}) == len(drawn)
     sizes = set()
     for user in range(CROWD):
         assert pair.service.users() == 0

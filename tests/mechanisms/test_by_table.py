@@ -11,6 +11,7 @@ from ldprl.mechanisms.questions.joint import Joint
 from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.partition import Partition
+from ldprl.policies.policy import MOST_POLICIES
 from ldprl.policies.tables import TableDistribution
 from ldprl.shape import IntArray
 from ldprl.simulation.reference import live
@@ -25,7 +26,7 @@ GROUPS = Partition(np.array([1, 0, 1]))
 def law(shape: Shape, steps: int, where: Partition | None = None) -> TableDistribution:
     cells = shape.states if where is None else where.count
     chances = np.random.default_rng(1).dirichlet(np.ones(shape.actions), (steps, cells))
-    return TableDistribution.of(shape, chances, "5" * 32, 1000, where)
+    return TableDistribution.of(shape, chances, "5" * 32, where)
 
 
 def reports_of(
@@ -34,7 +35,7 @@ def reports_of(
     """Return the values that users send, and their tables."""
     rng = np.random.default_rng(2)
     source = InsecureSource(3)
-    numbers = rng.integers(1000, size=users).tolist()
+    numbers = rng.integers(MOST_POLICIES, size=users).tolist()
     values = []
     for number in numbers:
         received = assignment.drawn(number)

@@ -19,6 +19,7 @@ from ldprl.figures.reproduce import reproduce
 from ldprl.figures.settings import Settings
 from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.sampling import InsecureSource
+from ldprl.policies.policy import MOST_POLICIES
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_document
 from ldprl.protocol.statement import privacy_statement
@@ -73,8 +74,12 @@ def test_they_are_deployed(tmp_path: Path) -> None:
     published, rng, asked = service.view.current, np.random.default_rng(0), set()
     for number in range(200):
         report_id = f"{number:032x}"
-        received = published.response(*published.drawn(report_id, service.database.secret))
-        issued = Issued.from_document(json.loads(received), again)
+        own, index = (
+            int(report_id, 16) % MOST_POLICIES,
+            published.drawn(report_id, service.database.secret),
+        )
+        received = published.response(index, own)
+        issued = Issued.from_document(json.loads(received), again, own)
         asked |= {question.kind for question in issued.assignment.questions}
         lived = live(MDP, issued.assignment.table, rng)
         report = again.built.privatize(lived, issued.assignment, InsecureSource(number))

@@ -34,7 +34,7 @@ def test_the_document_is_stable() -> None:
     """Written out by hand: whatever changes this changes every deployment in the field."""
     written = (
         '{"delta":"0","epochs":"growth:0.1","epsilon":"2","failure_probability":"0.1",'
-        '"first_epoch":100,"format":1,'
+        '"first_epoch":100,"format":2,'
         '"labels":{"actions":["action 0","action 1"],"reward":"reward",'
         '"states":["ill","so-so","well"],"title":"Zürich · ☤"},'
         '"learner":"ldp-evi","mechanism":"laplace","name":"clinic",'
@@ -159,11 +159,21 @@ def test_what_is_missing_is_named(missing: str) -> None:
 
 @pytest.mark.parametrize(
     "document",
-    [None, [], "text", {}, {"format": 2}, {"format": 1}, {"format": 1, "shape": []}],
+    [None, [], "text", {"format": 2}, {"format": 2, "shape": []}],
 )
 def test_what_is_no_document_is_refused(document: object) -> None:
     with pytest.raises(InputError, match="deployment = "):
         Deployment.from_document(document)
+
+
+@pytest.mark.parametrize("other", [1, 3, None, "2", [2]])
+def test_another_format_is_refused_in_one_line(other: object) -> None:
+    document = Deployment.from_toml(TOML).document
+    with pytest.raises(InputError) as refused:
+        Deployment.from_document(document | {"format": other})
+    assert str(refused.value) == (
+        f"deployment.format = {other!r}: expected 2, the only one that this version of ldprl speaks"
+    )
 
 
 @pytest.mark.parametrize(

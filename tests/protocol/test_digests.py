@@ -24,26 +24,26 @@ from .deployments import EVERY, SHAPE
 
 ROOT = Path(__file__).parents[2]
 STORED = {
-    "bits-and-moves": "c29be5edf7949944c34f337f9782ad9b47ebd811f8893481b6177ed59ad0d571",
-    "bounded-noise": "b5a6a8e0851228d95dd4b3c80b434f1868025d48d3cd7768aef5a77fd25ff1cb",
-    "gaussian": "42e5fb9112ce3e3ba5069b52c92a7acf5b02fd25782b3fc73a1e9b561d5960a0",
-    "laplace": "bd3bd72ac7f4059ef8d05603701ce3cd2c8a5fc6ea0dd03d01252015af35aee4",
-    "randomized-response": "f0637cbe59685ce1eeefb374ad8f1f729a0c24e286509eaa231d57a2a5d38884",
-    "return-bits": "cbf8dce8de4468addef03c03e1f087038f8ab0cf40773b298d5bb2990e32f42e",
-    "subset-selection": "53fe4607b4c610ce5f0e9dae44c028b6cd84dffc76fdeb44d1afa19e76829bd3",
-    "each step": "c14ab31e3593e3c0ccc6e06ee2a4f24c83b9fcfdd75a9805aa288f82d537dd3b",
-    "joint": "e73baa921caeac6ee8f011c61778af74daa848c0a72ddb55b1f35a00daf8833e",
-    "separate": "53fe4607b4c610ce5f0e9dae44c028b6cd84dffc76fdeb44d1afa19e76829bd3",
-    "two answers": "6d1a55bc9d016eabb17cdac04e6d8bebb9a3c48ce565f94aa033732654750f5e",
-    "joint answers": "d4a01398fecb71a2924ec65842997960115dba0788b85e8f6c02d9b71d4cd3e6",
-    "one step": "18c8c5d20c2f318a8c28b0faa5556298156c259aefcbd9d81d674e32ff6c6ce6",
-    "laplace, each step": "c840b8205f3fdd1b0297118b05b4cb153e371584ad3f49cdb3cb3d44829363ae",
-    "certified": "aae75c800ba9dca7ff850aa3a4117c01abe6c6ab146e7d4ce6ea10861abfcc67",
-    "demo": "a9e5ee767a931f9b3f4497540b99cb0bdf2dfba785084b9e95e6ed34e76b46be",
-    "adviser": "79799f9e7e18501a39b7453788258aa52e94a3c2cfbdcca150d3e218757a39d8",
-    "deploy.md": "7e3768bcf45d977422b8d92ae4b1082ca2b5112ce1629e43d32b6fb702f4b5ec",
+    "bits-and-moves": "1dbfea63a684ce0f1f55120480f0c41790a6d3428f1db403b105083329f61a37",
+    "bounded-noise": "12cdb3130ad1143dff1850c2ecc2ce88cf9119ec717b5e483267e8f19217d33a",
+    "gaussian": "08c1f2ba218696c1b0b84088ca926a88ad1093f24ee030df9887ed990fe5adc3",
+    "laplace": "b977b006cdef14150b7e2579b8412e8777f86435b23ca9a6b719c12000faace0",
+    "randomized-response": "8fe808ba5866442734119dcac5a6cb39762890521ed5e9b6e857c7bc9f6de3a9",
+    "return-bits": "a126c23b2297139557c2acf22b92ccf3a9431aa48cc66223bb5e4d488b31260e",
+    "subset-selection": "948c6e56058f71d9351aa9f11576f4d3be4a479434a7c248fa76da11b27f256a",
+    "each step": "3a8287ab84aef4a11b878bbe96b2f9a8129a4effe133ff41f3885005f16da379",
+    "joint": "9d6e607d955319589aec5337071a1ee758246d7eaf31211c45d91c52706ee347",
+    "separate": "948c6e56058f71d9351aa9f11576f4d3be4a479434a7c248fa76da11b27f256a",
+    "two answers": "a1dca757958336d7586767a24199694ace48aca94eed6110d6047ce3dc1569e0",
+    "joint answers": "3c03059f32016fa5c7776db8f3a7b66eb7082f02bc5dc18e449472cc9f04068b",
+    "one step": "41db15dfa8f55682cd2d9903b6f61bc2b45e32f4c60fea84ae9d81606cc0425b",
+    "laplace, each step": "455e4b0481d7fd0fcfce669420ad0bbfe80d43f321914a03d1e2b2132ec1461e",
+    "certified": "09ccfae9df6e0371b4305a4f48940fa05c0baed2682fa33fc4648a84cac7afe5",
+    "demo": "1555ad5f085f65879518692c87e6200a96cb81a00c2cfe09d56d6fb3eab02456",
+    "adviser": "c58d059f89e6e4832a1d5f1a9cb7dec0631ab682ded8674866ec4c634b0cd6fb",
+    "deploy.md": "9ede677b3f29e50b9530b1c66a95ef3670cd6ebaa124c7c58d80fd1f92157dae",
 }  # fmt: skip
-"""SHA-256 of each document, as version 0.2 has it."""
+"""SHA-256 of each document, in format 2."""
 FILES = {"demo": DEMO / "deployment.toml", "adviser": ROOT / "examples/adviser/deployment.toml"}
 
 
@@ -66,14 +66,14 @@ def test_a_deployment_keeps_its_digest(name: str) -> None:
 def test_what_a_user_receives_and_what_is_kept_stays_as_it_is() -> None:
     served, shape = EVERY["return-bits"], SHAPE
     chances = np.full((1, shape.states, shape.actions), 1 / shape.actions)
-    law = TableDistribution.of(shape, chances, "0123456789abcdef" * 2, count=2**40)
+    law = TableDistribution.of(shape, chances, "0123456789abcdef" * 2)
     asked = (Question(Return(0, UNIT), 0, np.ones(shape.states)),)
     table = np.arange(shape.horizon * shape.states).reshape(shape.horizon, -1) % shape.actions
     plan = (Assignment(table, 0.25, asked), Assignment(law, 0.75, asked))
     issued = [Issued(served.digest, 7, 0, plan[0]), Issued(served.digest, 7, 1, plan[1], 2**39 + 5)]
     written = [*(one.document(served.built) for one in issued), json.loads(plan_text(plan))]
     assert [hashlib.sha256(json.dumps(one).encode()).hexdigest()[:16] for one in written] == [
-        "6eb659d45db59924",
-        "ba2becc85a48a408",
-        "a8807e8041dc898b",
+        "1a9d8582964a3992",
+        "fbf15c600bc5d5fd",
+        "a22d64ade941d419",
     ]

@@ -524,7 +524,8 @@ def test_what_the_service_sees_is_the_same_for_two_users_in_either_order(tmp_pat
             for method, path, headers, body in stub.seen
         }
         ((_, batch),) = stub.handed_over()
-        opened = [opener(private, found.digest).open(one, 1) for one in batch]
+        under = plan_digest(plan_bytes(stub.plan))
+        opened = [opener(private, found.digest).open(one, 1, under) for one in batch]
         assert all(report is not None and len(report) == len(opened[0] or b"") for report in opened)
         assert own not in str(requests)
         views.append((requests, len(set(batch))))

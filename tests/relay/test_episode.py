@@ -27,7 +27,7 @@ def test_an_episode_keeps_its_draw(tmp_path: Path) -> None:
         assert begun.received is not None
         assert resumed.received.report_bytes == begun.received.report_bytes > 0
         old, new = begun.received.issued, resumed.received.issued
-        assert (new.version, new.index, new.table) == (old.version, old.index, old.table)
+        assert (new.version, new.index, new.number) == (old.version, old.index, old.number)
         assert new.assignment.table.tolist() == old.assignment.table.tolist()
         assert int(new.assignment.table[0, 1]) == action
         resumed.action()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.public_plan import plan_bytes, plan_digest
 from ldprl.protocol.sealing import OVERHEAD, new_private_key, opener
 from tests.relay.running import TOKEN, Pair
 from tests.relay.sending import batch, hand_over, leave, make
@@ -237,5 +238,7 @@ def test_the_relay_cannot_read_what_it_holds(
     files = b"".join(path.read_bytes() for path in pair.folder.glob("relay.sqlite*"))
     assert sealed in files
     assert name.encode() not in files
-    assert opener(new_private_key(), found.digest).open(sealed, 1) is None
-    assert json.loads(opener(pair.private, found.digest).open(sealed, 1) or b"")["id"] == name
+    under = plan_digest(plan_bytes(plan))
+    assert opener(new_private_key(), found.digest).open(sealed, 1, under) is None
+    opened = opener(pair.private, found.digest).open(sealed, 1, under)
+    assert json.loads(opened or b"")["id"] == name

@@ -254,7 +254,7 @@ class Histories(RuleBasedStateMachine):
         # A version that does not exist is refused before its assignment is looked at.
         existing = min(max(version, 1), len(self.model.published))
         plan = published_plan(database.plans(existing - 1, 1)[0], DEPLOYMENT)
-        index = plan.drawn(user, database.secret)[0]
+        index = plan.drawn(user, database.secret)
         values = some_values(plan.codecs[index])
         right = kind > 0
         if kind > 4 and len(values) < plan.codecs[index].length:

@@ -7,7 +7,6 @@ and 15 reports more of which one came twice.
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 import subprocess
@@ -15,7 +14,6 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from ldprl.protocol.deployment import Deployment
 from ldprl.service.backup import back_up, restore
 from ldprl.service.database import open_database
 from ldprl.service.database.schema import SCHEMA
@@ -43,8 +41,7 @@ def main() -> None:
     """Open the databases of the version before this one, and write down what they became."""
     with tempfile.TemporaryDirectory() as name:
         url = f"sqlite:///{name}/one.sqlite"
-        ((text,),) = stored(url, SCHEMA - 1)
-        open_database(url, Deployment.from_document(json.loads(text))).close()
+        open_database(url, stored(url, SCHEMA - 1)).close()
         dumped = sqlite_dump(Path(name) / "one.sqlite")
         (FOLDER / f"{SCHEMA}-sqlite.sql").write_text(dumped, encoding="utf-8")
         back_up(url, Path(name) / "backup")

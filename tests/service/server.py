@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import ldprl
 from ldprl.assignment import Assignment
 from ldprl.mechanisms.codec import ReportCodec, Subsets
+from ldprl.policies.policy import MOST_POLICIES
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_document
 from ldprl.service.tokens import token_hash
@@ -76,8 +77,9 @@ class Client:
         """Return a report that will be counted: the assignment is asked for, its values made up."""
         report_id = report_id or secrets.token_hex(16)
         deployment = self.deployment()
-        document = self.get(f"/v1/policy?id={report_id}").json
-        issued = Issued.from_document(document, deployment)
+        number = secrets.randbelow(MOST_POLICIES)
+        document = self.get(f"/v1/policy?id={report_id}&number={number}").json
+        issued = Issued.from_document(document, deployment, number)
         allowed = codec_of(deployment, issued.assignment)
         return report_document(report_id, issued, some_values(allowed))
 

@@ -198,7 +198,7 @@ def test_a_damaged_backup_leaves_no_tables(
         ("UPDATE sums SET users = users + 1 WHERE users > 0", "the sum of version 1, assignment 0"),
         ("UPDATE ids SET packed = substr(packed, 17)", "a row of ids of version 1 has changed"),
         ("DELETE FROM ids", "version 1 has 25 reports and 0 ids"),
-        ("PRAGMA user_version = 99", "tables of version 2, not 99"),
+        ("PRAGMA user_version = 99", "tables of version 3, not 99"),
         ("DROP TABLE plans", "the table 'plans' has no"),
     ],
 )

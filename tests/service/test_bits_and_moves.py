@@ -39,8 +39,8 @@ def ids_of(service: Service, moves: bool) -> Iterator[str]:
     """Yield ids that draw a question about a move, or one about the return."""
     for number in range(100_000):
         one = f"{number:032x}"
-        _, table = service.view.current.drawn(one, service.database.secret)
-        if (table is None) == moves:
+        index = service.view.current.drawn(one, service.database.secret)
+        if service.view.current.plan[index].numbered != moves:
             yield one
 
 

@@ -55,7 +55,7 @@ def some_reports(
     published, result = service.view.current, []
     for _ in range(count):
         report_id = rng.bytes(16).hex()
-        index, _ = published.drawn(report_id, service.database.secret)
+        index = published.drawn(report_id, service.database.secret)
         letters = published.codecs[index]
         values = sorted(rng.choice(letters.length, len(some_values(letters)), False).tolist())
         if published.plan[index].questions[0].kind == "worth":
@@ -208,7 +208,7 @@ def lost_at_worst(folder: Path, most_lost: str) -> float:
         ]
         for _ in range(400):
             name = rng.bytes(16)
-            index, _ = published.drawn(name.hex(), service.database.secret)
+            index = published.drawn(name.hex(), service.database.secret)
             assignment, letters = published.plan[index], published.codecs[index]
             lived = trajectory(life, assignment.table)
             report = service.deployment.built.privatize(lived, assignment, source)

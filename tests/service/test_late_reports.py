@@ -27,7 +27,7 @@ LATE += 'epochs = "every:100"\n'
 def drawn(service: Service, rng: np.random.Generator) -> Report:
     """Return the report of a user who is given a policy now."""
     published, report_id = service.view.current, rng.bytes(16).hex()
-    index, _ = published.drawn(report_id, service.database.secret)
+    index = published.drawn(report_id, service.database.secret)
     values = some_values(published.codecs[index])
     return Report(report_id, service.deployment.digest, published.version, index, values)
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from starlette.types import ASGIApp, Message
 
+from ldprl.policies.policy import MOST_POLICIES
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.app import App
 from ldprl.service.database.protocol import Admitted
@@ -84,7 +85,7 @@ async def asked(
 
 def paths(app: App) -> list[str]:
     """Return every path that can be read, with an expired and an open version where it has one."""
-    found = ["/v1/policy?id=" + secrets.token_hex(16)]
+    found = [f"/v1/policy?id={secrets.token_hex(16)}&number={MOST_POLICIES - 1}"]
     for route in app._inner.routes:
         assert hasattr(route, "path")
         for version in (1, 2):
@@ -126,9 +127,10 @@ def reports(service: Service, count: int) -> list[dict[str, Any]]:
     current, made = service.view.current, []
     for number in range(count):
         name = secrets.token_hex(16)
-        index, table = current.drawn(name, service.database.secret)
+        index = current.drawn(name, service.database.secret)
+        drawn = {"number": secrets.randbelow(MOST_POLICIES)} if current.plan[index].numbered else {}
         report = {"id": name, "deployment": service.deployment.digest, "version": current.version}
-        made.append(report | {"assignment": index, "table": table, "values": [number % 2]})
+        made.append(report | drawn | {"assignment": index, "values": [number % 2]})
     return made
 
 

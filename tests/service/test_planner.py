@@ -68,7 +68,7 @@ def admitted(service: Service, count: int, seed: int = 0) -> list[Admitted]:
     result = []
     for _ in range(count):
         report_id = rng.bytes(16).hex()
-        index, _ = published.drawn(report_id, service.database.secret)
+        index = published.drawn(report_id, service.database.secret)
         allowed = published.codecs[index]
         items = sorted(rng.choice(allowed.length, len(some_values(allowed)), False).tolist())
         report = Report(report_id, digest, published.version, index, items)
@@ -290,7 +290,7 @@ def test_assignments_come_in_their_shares(tmp_path: Path) -> None:
     service = Service(ServiceSettings(deployment, f"sqlite:///{tmp_path}/shares.sqlite"))
     service.prepare()
     current, secret = service.view.current, service.database.secret
-    drawn = [current.drawn(f"{number:032x}", secret)[0] for number in range(4000)]
+    drawn = [current.drawn(f"{number:032x}", secret) for number in range(4000)]
     for index, one in enumerate(current.plan):
         spread = 6 * np.sqrt(4000 * one.share * (1 - one.share))
         assert abs(drawn.count(index) - 4000 * one.share) <= spread

@@ -19,6 +19,7 @@ from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.sampling import InsecureSource, RandomSource
 from ldprl.mechanisms.subset import SubsetOracle, _threshold
+from ldprl.policies.policy import MOST_POLICIES
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
 from ldprl.service.causes import RejectionError
@@ -59,8 +60,12 @@ def report_of(
 ) -> dict[str, Any]:
     """Live one user's life with the client's own code; return the report as it is sent."""
     published, deployment = service.view.current, service.deployment
-    answer = published.response(*published.drawn(report_id, service.database.secret))
-    issued = Issued.from_document(json.loads(answer), deployment)
+    own, index = (
+        int(report_id, 16) % MOST_POLICIES,
+        published.drawn(report_id, service.database.secret),
+    )
+    answer = published.response(index, own)
+    issued = Issued.from_document(json.loads(answer), deployment, own)
     state, states, actions, rewards = life.start(), [], [], []
     for h in range(deployment.shape.horizon):
         states.append(state)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ldprl.policies.policy import MOST_POLICIES
 from ldprl.protocol.messages import Issued, report_bytes_of
 
 from .conftest import StartServer
@@ -41,8 +42,9 @@ def test_a_server_with_716_states_keeps_its_limits(
     assert (deployment.learner, deployment.mechanism) == ("ldp-ways", "bits-and-moves")
     for user in range(USERS):
         report_id = secrets.token_hex(16)
-        answer = server.get(f"/v1/policy?id={report_id}").body
-        issued = Issued.from_document(json.loads(answer), deployment)
+        number = secrets.randbelow(MOST_POLICIES)
+        answer = server.get(f"/v1/policy?id={report_id}&number={number}").body
+        issued = Issued.from_document(json.loads(answer), deployment, number)
         report = report_bytes_of(report_id, issued, [user % 2])
         assert max(len(answer), len(report)) <= 4096
         assert server.send("POST", "/v1/reports", report).status == 200

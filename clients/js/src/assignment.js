@@ -4,25 +4,27 @@ import { checkAdmissible } from "./admissible.js";
 import { InputError, record, wholeNumber } from "./errors.js";
 import { readLaw, tableOf } from "./tables.js";
 
-/** Read an assignment and refuse what does not fit its deployment. */
-export async function readAssignment(document, deployment) {
+/** Read what a service sent to a user who drew `number`; what does not fit is refused. */
+export async function readAssignment(document, deployment, number) {
   record("assignment", document);
   if (document.deployment !== deployment.digest) {
     throw new InputError("deployment", document.deployment, deployment.digest);
   }
-  const { law, table, policy } = document;
+  const { law, policy, number: own } = document;
   const read = {
     deployment: deployment.digest,
     version: wholeNumber("version", document.version, 0),
     assignment: wholeNumber("assignment", document.assignment, 0),
     questions: deployment.randomizer.readQuestions(document.questions),
   };
-  if (table === undefined && law === undefined) return { ...read, ...readTables({ policy }, deployment) };
-  // The user's own table, by its number in a law that the service, or everybody, draws from.
-  const number = wholeNumber("table", table, 0);
+  if (own === undefined && law === undefined) return { ...read, ...readTables({ policy }, deployment) };
+  // Its table, or the law of all of them. Nobody but the user chooses which one that is.
+  if (own !== number || own === undefined) {
+    throw new InputError("number", own, `${number}, which this user drew`);
+  }
   const rows = sameAtEveryStep(policy, deployment.shape);
   const tables = readTables({ law, policy: rows }, deployment);
-  return { ...read, ...(await drawn(tables, number)), table: number };
+  return { ...read, ...(await drawn(tables, number)), number };
 }
 
 /** Return the `policy` or the `law` of an assignment; inadmissible actions are refused. */

@@ -24,12 +24,16 @@ export function canonicalJson(value) {
 
 /** Return the SHA-256 of the canonical JSON of `document`, in hex. */
 export async function digestOf(document) {
+  return sha256(canonicalJson(document));
+}
+
+/** Return the SHA-256 of `text`, in hex. */
+export async function sha256(text) {
   const subtle = globalThis.crypto?.subtle;
   if (subtle === undefined) {
     throw new Error("no crypto.subtle: serve the page over https, or from localhost");
   }
-  const bytes = new TextEncoder().encode(canonicalJson(document));
-  return hex(new Uint8Array(await subtle.digest("SHA-256", bytes)));
+  return hex(new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(text))));
 }
 
 /** Write bytes in lower-case hex. */

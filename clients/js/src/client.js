@@ -6,7 +6,7 @@ import { readDeployment } from "./deployment.js";
 import { InputError, ServiceError, record, wholeNumber } from "./errors.js";
 import { Ledger } from "./ledger.js";
 import { drawAssignment } from "./plan.js";
-import { SystemSource } from "./random.js";
+import { SystemSource, drawNumber } from "./random.js";
 import { checkRoom, reportText } from "./report.js";
 import { base64, seal } from "./seal.js";
 import { BrowserStorage } from "./storage.js";
@@ -67,11 +67,13 @@ export class Client {
     const id = hex(new SystemSource().randomBytes(REPORT_ID_BYTES));
     if (deployment.shuffle !== null) {
       // The user draws: nobody else may know which assignment it is.
-      const plan = await this.transport.get("/v1/policy");
-      return { id, ...(await drawAssignment(plan, deployment, new SystemSource())) };
+      const { answer, digest } = await this.transport.getWithDigest("/v1/policy");
+      const drawn = await drawAssignment(answer, deployment, new SystemSource());
+      return { id, plan: digest, ...drawn };
     }
-    const document = await this.transport.get(`/v1/policy?id=${id}`);
-    return { id, ...(await readAssignment(document, deployment)) };
+    const number = drawNumber(new SystemSource());
+    const document = await this.transport.get(`/v1/policy?id=${id}&number=${number}`);
+    return { id, ...(await readAssignment(document, deployment, number)) };
   }
 
   /**
@@ -172,9 +174,9 @@ export class Client {
 }
 
 /** Return what is posted: the report itself, or sealed for the service where there is a relay. */
-async function bodyOf(text, { version, reportBytes }, { digest, shuffle }) {
+async function bodyOf(text, { version, reportBytes, plan }, { digest, shuffle }) {
   if (shuffle === null) return text;
-  const sealed = base64(await seal(text, reportBytes, shuffle.key, digest, version));
+  const sealed = base64(await seal(text, reportBytes, shuffle.key, digest, version, plan));
   return JSON.stringify({ deployment: digest, version, sealed });
 }
 

@@ -13,7 +13,7 @@ import { readShuffle } from "./shuffle.js";
 import "./subset.js";
 import { checkTrajectory } from "./trajectory.js";
 
-const FORMAT = 1;
+const FORMAT = 2;
 // What a page builds from a document that anybody may have written: the bounds of Python's client.
 const MOST_EACH = 10_000;
 const MOST_CELLS = 1_000_000;
@@ -52,7 +52,8 @@ class Deployment {
  */
 export async function readDeployment(document) {
   if (record("deployment", document).format !== FORMAT) {
-    throw new InputError("deployment.format", document.format, `${FORMAT}`);
+    const expected = `${FORMAT}, the only one that this client speaks`;
+    throw new InputError("deployment.format", document.format, expected);
   }
   return new Deployment(document, await digestOf(document));
 }

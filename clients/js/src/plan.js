@@ -2,6 +2,7 @@
 
 import { drawn, readTables } from "./assignment.js";
 import { InputError, record, wholeNumber } from "./errors.js";
+import { MOST_POLICIES, drawNumber } from "./random.js";
 import { checkRoom } from "./report.js";
 
 const LARGEST_REPORT = 2 ** 20;
@@ -27,13 +28,13 @@ export async function drawAssignment(document, deployment, source) {
   }));
   for (const index of longestOf(parts)) {
     const { law } = parts[index];
-    const last = law === undefined ? {} : { table: law.tables - 1 };
+    const last = law === undefined ? {} : { number: MOST_POLICIES - 1 };
     checkRoom({ ...issued[index], ...last }, reportBytes, deployment);
   }
   const index = place(parts, source);
   const { law } = parts[index];
-  const own = law === undefined ? {} : { table: Number(source.below(BigInt(law.tables))) };
-  const policy = await drawn(parts[index], own.table);
+  const own = law === undefined ? {} : { number: drawNumber(source) };
+  const policy = await drawn(parts[index], own.number);
   return { ...issued[index], ...own, ...policy, reportBytes };
 }
 
@@ -55,7 +56,7 @@ function place(parts, source) {
  */
 function longestOf(parts) {
   const kind = ({ law, questions }) =>
-    [law?.tables, ...questions.map(({ oracle }) => oracle?.items)].join();
+    [law !== undefined, ...questions.map(({ oracle }) => oracle?.items)].join();
   return new Map(parts.map((part, index) => [kind(part), index])).values();
 }
 

@@ -1,5 +1,7 @@
 // Uniform random numbers, exactly: the same ones as in Python from the same bytes.
 
+/** How many policies a law has: their numbers are those that every language reads exactly. */
+export const MOST_POLICIES = 2 ** 53;
 const CHUNK = 65536;
 
 /** Where random bits come from; a subclass has `randomBytes(count)`. */
@@ -85,6 +87,11 @@ export class SystemSource extends RandomSource {
     }
     return bytes;
   }
+}
+
+/** Return the number of a user's policy: uniform, and anew for every episode. */
+export function drawNumber(source) {
+  return Number(source.below(BigInt(MOST_POLICIES)));
 }
 
 /** Collect proposals until `count` of them have been accepted. */

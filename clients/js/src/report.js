@@ -5,8 +5,8 @@ import { InputError } from "./errors.js";
 const ID_DIGITS = 32;
 
 /** Write the report `id` under an assignment. */
-export function reportText({ deployment, version, assignment, table }, id, values) {
-  const own = table === undefined ? {} : { table };
+export function reportText({ deployment, version, assignment, number }, id, values) {
+  const own = number === undefined ? {} : { number };
   return JSON.stringify({ id, deployment, version, assignment, ...own, values });
 }
 

@@ -1,7 +1,8 @@
 // Sealing a report to the service's key: HPKE (RFC 9180), base mode, on WebCrypto alone.
 //
-// DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM. The deployment's digest and the version are
-// the `info`: what was sealed for one of them does not open under another.
+// DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM. The deployment's digest, the version and the
+// digest of the plan that the user had are the `info`: what was sealed for one of them does not open
+// under another.
 
 import { InputError } from "./errors.js";
 
@@ -14,14 +15,14 @@ const NOTHING = new Uint8Array(0);
 const SPACE = 0x20;
 
 /** Return `report`, padded with spaces to `size` bytes, sealed to the public `key` (hex). */
-export async function seal(report, size, key, digest, version) {
+export async function seal(report, size, key, digest, version, plan) {
   const text = new TextEncoder().encode(report);
   if (text.length > size) {
     throw new InputError("report", `${text.length} bytes`, `at most ${size}, as the plan says`);
   }
   const padded = new Uint8Array(size).fill(SPACE);
   padded.set(text);
-  const info = new TextEncoder().encode(`ldprl report ${digest} ${version}`);
+  const info = new TextEncoder().encode(`ldprl report ${digest} ${version} ${plan}`);
   return sealBytes(padded, fromHex(key), info);
 }
 

@@ -1,15 +1,20 @@
 // A law of policy tables: table i is a function of a public seed and i, the same in every language.
 
 import { InputError, record, wholeNumber } from "./errors.js";
+import { MOST_POLICIES } from "./random.js";
 import { byState, readPartition } from "./questions/partition.js";
 
+const FIELDS = ["seed", "weights", "where"];
 const WHOLE = 2 ** 32;
 const SEED = /^[0-9a-f]{32}$/;
 const WORDS_IN_BLOCK = 8;
 
 /** Read a law, or refuse it: rows of `weights` are whole numbers that sum to 2³². */
 export function readLaw(document, { states, actions, horizon }) {
-  const { seed, tables, weights, where } = record("law", document);
+  const { seed, weights, where } = record("law", document);
+  if (!Object.keys(document).every((key) => FIELDS.includes(key))) {
+    throw new InputError("law", document, `an object of ${FIELDS.join(", ")}`);
+  }
   if (typeof seed !== "string" || !SEED.test(seed)) {
     throw new InputError("law.seed", seed, "32 hexadecimal digits in lower case");
   }
@@ -25,12 +30,12 @@ export function readLaw(document, { states, actions, horizon }) {
     const expected = `1 to ${horizon} × ${cells.count} × ${actions} numbers, rows that sum to 2³²`;
     throw new InputError("law.weights", weights, expected);
   }
-  return { seed, tables: wholeNumber("law.tables", tables, 1), weights, cells, horizon };
+  return { seed, weights, cells, horizon };
 }
 
 /** Return table `number` of a law: actions, `table[step][state]`. */
-export async function tableOf({ seed, tables, weights, cells, horizon }, number) {
-  wholeNumber("table", number, 0, tables - 1);
+export async function tableOf({ seed, weights, cells, horizon }, number) {
+  wholeNumber("number", number, 0, MOST_POLICIES - 1);
   const rows = weights.flat();
   const words = await wordsOf(seed, number, rows.length);
   const actions = rows.map((row, place) => {

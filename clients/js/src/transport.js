@@ -1,5 +1,6 @@
 // Requests that are repeated until there is a response, never faster than the service allows.
 
+import { sha256 } from "./canonical.js";
 import { ServiceError } from "./errors.js";
 import { SystemSource } from "./random.js";
 
@@ -20,20 +21,26 @@ export class Transport {
   }
 
   /** Return the JSON of a GET. */
-  get(path) {
-    return this.#call(path, { cache: "no-store" });
+  async get(path) {
+    return (await this.#call(path, { cache: "no-store" })).answer;
+  }
+
+  /** Return the JSON of a GET as `answer`, and the SHA-256 of its text, in hex, as `digest`. */
+  async getWithDigest(path) {
+    const { answer, text } = await this.#call(path, { cache: "no-store" });
+    return { answer, digest: await sha256(text) };
   }
 
   /** Return the JSON that answers a POST of `body`; each attempt sends the same bytes. */
-  post(path, body) {
+  async post(path, body) {
     const headers = { "content-type": "application/json" };
-    return this.#call(path, { method: "POST", headers, body });
+    return (await this.#call(path, { method: "POST", headers, body })).answer;
   }
 
   async #call(path, options) {
     for (let attempt = 0; ; attempt += 1) {
-      const { answer, error, retryAfter } = await this.#once(path, options);
-      if (error === undefined) return answer;
+      const { answer, text, error, retryAfter } = await this.#once(path, options);
+      if (error === undefined) return { answer, text };
       if (!error.later || attempt + 1 >= this.attempts || retryAfter > LONGEST_PATIENCE)
         throw error;
       const delay = Math.min(FIRST_DELAY * 2 ** attempt, LONGEST_DELAY);
@@ -43,6 +50,7 @@ export class Transport {
 
   async #once(path, options) {
     let response;
+    let text;
     let answer;
     try {
       const signal = AbortSignal.timeout(ANSWER_WITHIN);
@@ -52,7 +60,8 @@ export class Transport {
         const message = `${path}: a redirect, which is not followed`;
         return { error: new ServiceError(message, { status: response.status || null }) };
       }
-      answer = JSON.parse(await boundedText(response));
+      text = await boundedText(response);
+      answer = JSON.parse(text);
     } catch (cause) {
       // No response, or one that is not the service's, such as a proxy's page.
       const status = response?.status ?? null;
@@ -60,7 +69,7 @@ export class Transport {
       const error = new ServiceError(`${path}: ${cause.message}`, { status, later });
       return { error, retryAfter: seconds(response) };
     }
-    if (response.ok) return { answer };
+    if (response.ok) return { answer, text };
     const { status } = response;
     const reason = answer?.cause ?? null;
     const message = `${path}: ${status} ${reason ?? ""} ${answer?.detail ?? ""}`.trimEnd();

@@ -77,7 +77,7 @@ test("other formats, mechanisms, digests and broken documents are refused by nam
   const { document, digest } = example("words");
   const other = (edit) => Object.assign(structuredClone(document), edit);
   const cases = [
-    ["deployment.format", other({ format: 2 })],
+    ["deployment.format", other({ format: 1 })],
     ["deployment", []],
     ["mechanism", other({ mechanism: "gaussian" })],
     ["mechanism", other({ mechanism: "toString" })],

@@ -11,7 +11,7 @@ function large(mechanism, randomizer) {
   const words = (length) => Array.from({ length }, (_, i) => String(i));
   const labels = { title: "", states: words(20), actions: words(5), reward: "reward" };
   return readDeployment({
-    format: 1,
+    format: 2,
     name: "large",
     shape: SHAPE,
     mechanism,

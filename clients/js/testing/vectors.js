@@ -54,8 +54,8 @@ export async function checkVectors({ samplers, tables, ledgers, deployments, ref
     }
   }
   const keptTo = await readDeployment(refusals.document);
-  for (const { field, value, expected, assignment } of refusals.assignments) {
-    const said = await readAssignment(assignment, keptTo).then(() => null, String);
+  for (const { field, value, expected, assignment, number } of refusals.assignments) {
+    const said = await readAssignment(assignment, keptTo, number ?? undefined).then(() => null, String);
     const wanted = `InputError: ${field} = ${value}: expected ${expected}`;
     compare(`${field} refused`, said, field === null ? null : wanted);
   }

@@ -21,11 +21,12 @@ _STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
 @dataclass(frozen=True)
 class Response:
-    """A response: status, JSON (None if the body is not JSON), and its ``Retry-After``."""
+    """A response: status, JSON (None if the body is not JSON), ``Retry-After``, and the body."""
 
     status: int
     document: Any
     retry_after: str | None
+    body: bytes = b""
 
 
 def normalized_url(url: str, field: str = "url") -> str:
@@ -107,7 +108,7 @@ class Connection:
         response = self._http.getresponse()
         content = self._read(response)
         document = _parsed(content)
-        return Response(response.status, document, response.headers.get("Retry-After"))
+        return Response(response.status, document, response.headers.get("Retry-After"), content)
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
         content = bytearray()

@@ -9,6 +9,7 @@ from ldprl.client.remote import RemoteService
 from ldprl.errors import whole_number
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.trajectory import Trajectory
+from ldprl.policies.policy import MOST_POLICIES
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_bytes_of, sealed_document
 from ldprl.protocol.plan import check_room, draw
@@ -17,10 +18,11 @@ from ldprl.protocol.sealing import LARGEST_REPORT, seal
 
 @dataclass(frozen=True)
 class Received:
-    """The policy to follow, and the length of a report that a relay mixes (0 without a relay)."""
+    """The policy to follow; behind a relay also how long reports are, and the plan's digest."""
 
     issued: Issued
     report_bytes: int = 0
+    plan: str = ""
 
     @classmethod
     def ask(
@@ -28,29 +30,34 @@ class Received:
     ) -> Received:
         """Fetch the assignment that the service picked for this id, or draw one from the plan."""
         if deployment.shuffle is None:
-            return cls(Issued.from_document(remote.policy(report_id), deployment))
-        return cls(*draw(remote.plan(), deployment, source)).checked(deployment)
+            number = source.below(MOST_POLICIES)
+            document = remote.policy(report_id, number)
+            return cls(Issued.from_document(document, deployment, number))
+        plan, digest = remote.plan()
+        return cls(*draw(plan, deployment, source), digest).checked(deployment)
 
     def document(self, deployment: Deployment) -> dict[str, Any]:
         """Return it as JSON, for the journal."""
         return {
             "policy": self.issued.document(deployment.built),
             "report_bytes": self.report_bytes,
+            "plan": self.plan,
         }
 
     @classmethod
     def from_document(cls, document: dict[str, Any], deployment: Deployment) -> Received:
         """Read what :meth:`document` wrote."""
-        issued = Issued.from_document(document["policy"], deployment)
+        policy = document["policy"]
+        number = policy.get("number") if isinstance(policy, dict) else None
+        issued = Issued.from_document(policy, deployment, number)
         size = whole_number("report_bytes", document["report_bytes"], 0, LARGEST_REPORT)
-        return cls(issued, size).checked(deployment)
+        return cls(issued, size, str(document["plan"])).checked(deployment)
 
     def checked(self, deployment: Deployment) -> Received:
         """Return it, or refuse now what would fail once a report is drawn: its size, its key."""
-        shuffle = deployment.shuffle
-        if shuffle is not None:
+        if deployment.shuffle is not None:
             check_room(self.issued, self.report_bytes, deployment)
-            seal(b"", self.report_bytes, shuffle.key, deployment.digest, self.issued.version)
+            self._sealed(b"", deployment)
         return self
 
     def report(
@@ -65,8 +72,11 @@ class Received:
         report = mechanism.privatize(trajectory, issued.assignment, source)
         values = mechanism.codec(issued.assignment).write(report)
         content = report_bytes_of(report_id, issued, values)
-        shuffle = deployment.shuffle
-        if shuffle is None:
+        if deployment.shuffle is None:
             return content
-        sealed = seal(content, self.report_bytes, shuffle.key, deployment.digest, issued.version)
-        return sealed_document(issued, sealed)
+        return sealed_document(issued, self._sealed(content, deployment))
+
+    def _sealed(self, content: bytes, deployment: Deployment) -> bytes:
+        assert deployment.shuffle is not None
+        key, version = deployment.shuffle.key, self.issued.version
+        return seal(content, self.report_bytes, key, deployment.digest, version, self.plan)

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from ldprl.client.connection import Connection
 from ldprl.client.errors import UnexpectedResponseError
 from ldprl.client.patience import Patience
+from ldprl.protocol.public_plan import plan_digest
 
 _LONGEST_NOTE = 300
 """Characters of a refusal that go into the ledger: the service chooses its text."""
@@ -22,15 +23,20 @@ class RemoteService:
 
     def deployment(self) -> object:
         """Return the deployment's document."""
-        return self._get("/v1/deployment").get("deployment")
+        return self._get("/v1/deployment")[0].get("deployment")
 
-    def policy(self, report_id: str) -> dict[str, Any]:
-        """Return the assignment that the service picked for this report."""
-        return self._get("/v1/policy?" + urlencode({"id": report_id}))
+    def policy(self, report_id: str, number: int) -> dict[str, Any]:
+        """Return the assignment that the service picked for this report.
 
-    def plan(self) -> dict[str, Any]:
-        """Return the whole plan, from which a user of a relay draws an assignment."""
-        return self._get("/v1/policy")
+        Where it has a law of policies, so that the service may respond with one alone, ``number``
+        says which.
+        """
+        return self._get("/v1/policy?" + urlencode({"id": report_id, "number": number}))[0]
+
+    def plan(self) -> tuple[dict[str, Any], str]:
+        """Return the plan, from which a user of a relay draws an assignment, and its digest."""
+        document, body = self._get("/v1/policy")
+        return document, plan_digest(body)
 
     def send(self, report_id: str, report: bytes) -> str:
         """Send a report; return ``counted``, ``duplicate``, or ``refused: cause: detail``."""
@@ -52,8 +58,8 @@ class RemoteService:
             return f"refused: {cause}: {said.get('detail', '')}"[:_LONGEST_NOTE]
         raise UnexpectedResponseError(f"POST /v1/reports: status {response.status}")
 
-    def _get(self, path: str) -> dict[str, Any]:
+    def _get(self, path: str) -> tuple[dict[str, Any], bytes]:
         response = self.patience.until_settled(lambda: self.connection.request("GET", path))
         if response.status != 200 or not isinstance(response.document, dict):
             raise UnexpectedResponseError(f"GET {path.partition('?')[0]}: status {response.status}")
-        return response.document
+        return response.document, response.body

@@ -9,12 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+from ldprl.errors import whole_number
+
 Observation = int | tuple[float, ...]
 """What a user sees at a step: the number of a state, or a vector."""
 Action = int | tuple[float, ...]
 """What a user does: the number of an action, or a vector."""
-MOST_POLICIES = 2**53 - 1
-"""As many as a JSON number can count: in effect a policy for every user."""
+MOST_POLICIES = 2**53
+"""How many policies a law has: their numbers are those that every language reads exactly, and in
+effect each user has a policy of their own."""
 
 
 class Policy(ABC):
@@ -32,11 +35,10 @@ class Policy(ABC):
 class PolicyDistribution(ABC):
     """A public law of policies: number i is the same policy for everybody, in every language.
 
-    A plan hands out the law, and each user one of the numbers 0 to ``count`` − 1, drawn uniformly.
+    A plan hands out the law. Each user draws one of the numbers 0 to 2⁵³ − 1, uniformly and anew
+    for every episode. No plan says how many there are: one with a single policy, or a number that
+    somebody else has chosen, would tell its user apart behind a relay.
     """
-
-    count: int
-    """How many policies there are."""
 
     @abstractmethod
     def policy(self, number: int) -> Policy:
@@ -63,3 +65,8 @@ class PolicyDistribution(ABC):
         always their policy otherwise.
         """
         return True
+
+
+def check_number(field: str, value: object) -> int:
+    """Return the number of a policy in a law, or refuse it."""
+    return whole_number(field, value, 0, MOST_POLICIES - 1)

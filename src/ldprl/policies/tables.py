@@ -18,15 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from ldprl.errors import InputError, whole_number
+from ldprl.errors import InputError
 from ldprl.partition import Partition
-from ldprl.policies.policy import MOST_POLICIES, Policy, PolicyDistribution
+from ldprl.policies.policy import Policy, PolicyDistribution, check_number
 from ldprl.shape import Array, FloatArray, IntArray, Shape
 
 WHOLE = 2**32
 """What the weights of a row sum to."""
 _WORDS_IN_BLOCK = 8
 """32-bit words in a SHA-256 digest."""
+_FIELDS = {"seed", "weights", "where"}
 _SEED = re.compile(r"[0-9a-f]{32}")
 
 
@@ -66,7 +67,7 @@ class Table(Policy):
 
 @dataclass(frozen=True, eq=False)
 class TableDistribution(PolicyDistribution):
-    """Tables 0, 1, …, ``count`` − 1: in each, every cell draws its action on its own.
+    """Tables 0, 1, …, 2⁵³ − 1: in each, every cell draws its action on its own.
 
     The k-th word of table i is the k mod 8-th big-endian 32-bit word of
     SHA-256(seed ‖ i in 8 bytes ‖ ⌊k/8⌋ in 4 bytes); row k of the weights, counted step by step and
@@ -81,8 +82,6 @@ class TableDistribution(PolicyDistribution):
         have actions of their own, all steps before them share the first.
     shape
         Sizes of the problem.
-    count
-        How many tables there are.
     where
         States that act alike; None if each draws on its own.
     """
@@ -90,13 +89,11 @@ class TableDistribution(PolicyDistribution):
     seed: str
     weights: IntArray
     shape: Shape
-    count: int
     where: Partition | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.seed, str) or not _SEED.fullmatch(self.seed):
             raise InputError("law.seed", self.seed, "32 hexadecimal digits in lower case")
-        whole_number("law.tables", self.count, 1, MOST_POLICIES)
         if self.where is not None and len(self.where.cell) != self.shape.states:
             raise InputError("law.where", len(self.where.cell), f"{self.shape.states} states")
         weights = np.asarray(self.weights)
@@ -117,7 +114,6 @@ class TableDistribution(PolicyDistribution):
         shape: Shape,
         probabilities: FloatArray,
         seed: str,
-        count: int = MOST_POLICIES,
         where: Partition | None = None,
     ) -> TableDistribution:
         """Round ``probabilities`` to whole weights: the nearest ones that still sum to 2³²."""
@@ -132,7 +128,7 @@ class TableDistribution(PolicyDistribution):
         missing = WHOLE - weights.sum(axis=2)
         # The largest remainders are rounded up.
         rank = np.argsort(np.argsort(weights - exact, axis=2, kind="stable"), axis=2)
-        return cls(seed, weights + (rank < missing[:, :, None]), shape, count, where)
+        return cls(seed, weights + (rank < missing[:, :, None]), shape, where)
 
     @cached_property
     def cells(self) -> Partition:
@@ -181,9 +177,7 @@ class TableDistribution(PolicyDistribution):
         dtype = np.min_scalar_type(self.shape.actions)
         actions = np.empty((len(numbers), rows), dtype=dtype)
         for place, number in enumerate(numbers):
-            if not 0 <= number < self.count:
-                raise InputError("table", number, f"a whole number from 0 to {self.count - 1}")
-            stem = hashlib.sha256(start + int(number).to_bytes(8, "big"))
+            stem = hashlib.sha256(start + check_number("number", number).to_bytes(8, "big"))
             stream = bytearray()
             for end in ends:
                 block = stem.copy()
@@ -216,14 +210,14 @@ class TableDistribution(PolicyDistribution):
 
     def document(self) -> dict[str, Any]:
         """Return the law as JSON."""
-        written = {"seed": self.seed, "tables": self.count, "weights": self.weights.tolist()}
+        written = {"seed": self.seed, "weights": self.weights.tolist()}
         return written if self.where is None else written | {"where": self.where.cell.tolist()}
 
     @classmethod
     def from_document(cls, document: object, shape: Shape) -> TableDistribution:
         """Read what :meth:`document` wrote, or refuse it."""
-        if not isinstance(document, dict):
-            raise InputError("law", document, "an object")
+        if not isinstance(document, dict) or not {"seed", "weights"} <= set(document) <= _FIELDS:
+            raise InputError("law", document, "an object of " + ", ".join(sorted(_FIELDS)))
         where = None
         if "where" in document:
             where = Partition.from_document("law.where", document["where"], shape.states)
@@ -237,4 +231,4 @@ class TableDistribution(PolicyDistribution):
             weights = np.array(given, dtype=np.int64)
         except ValueError:
             raise InputError("law.weights", "ragged lists", "lists of equal length") from None
-        return cls(document.get("seed", ""), weights, shape, document.get("tables", 0), where)
+        return cls(document["seed"], weights, shape, where)

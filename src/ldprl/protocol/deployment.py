@@ -29,7 +29,8 @@ from ldprl.protocol.sizes import LARGEST_COUNT
 from ldprl.shape import Shape, tabular
 from ldprl.structure import Structure
 
-FORMAT = 1
+FORMAT = 2
+"""Version of all that goes over the wire. In 1 the service drew the number of a user's table."""
 _MOST_GROWTH = 1_000_000
 """Largest G of ``growth:G`` that is accepted."""
 _TEXT_FIELDS = ("name", "mechanism", "epsilon", "delta", "learner", "failure_probability", "epochs")
@@ -194,8 +195,11 @@ class Deployment:
     @classmethod
     def from_document(cls, document: object) -> Deployment:
         """Read what a service sent, and refuse it if its randomizer is not what ε asks for."""
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise InputError("deployment", document, f"a document of format {FORMAT}")
+        if not isinstance(document, dict):
+            raise InputError("deployment", document, "an object")
+        if document.get("format") != FORMAT:
+            expected = f"{FORMAT}, the only one that this version of ldprl speaks"
+            raise InputError("deployment.format", document.get("format"), expected)
         sizes = document.get("shape", {})
         drawn = document.get("randomizer")
         if not isinstance(sizes, dict) or not isinstance(drawn, dict):

@@ -25,15 +25,15 @@ REPORT_ID = re.compile(r"[0-9a-f]{32}")
 class Issued:
     """An assignment as a user receives it: of which policy version, and which of its parts.
 
-    ``table`` is the number of the user's own policy, where the assignment has a law of them. As it
-    is received, the assignment has that policy itself.
+    ``number`` is what the user drew: that of the user's own policy, where the assignment has a law
+    of them. As it is received, the assignment has that policy itself.
     """
 
     deployment: str
     version: int
     index: int
     assignment: Assignment
-    table: int | None = None
+    number: int | None = None
 
     def document(self, mechanism: Mechanism) -> dict[str, Any]:
         """Return it as JSON. The weights of an answer stay with the service.
@@ -44,37 +44,42 @@ class Issued:
             {"deployment": self.deployment, "version": self.version, "assignment": self.index}
             | self._policy()
             | {"questions": [mechanism.question_document(q) for q in self.assignment.questions]}
-            | ({} if self.table is None else {"table": self.table})
+            | ({} if self.number is None else {"number": self.number})
         )
 
     def _policy(self) -> dict[str, Any]:
         law = self.assignment.distribution
         if law is None:
             return {"policy": self.assignment.policy.document()}
-        if self.table is None:
+        if self.number is None:
             return {"law": law.document()}
-        return {"policy": law.policy_document(self.table)}
+        return {"policy": law.policy_document(self.number)}
 
     @classmethod
-    def from_document(cls, document: object, deployment: Deployment) -> Issued:
-        """Read what a service sent, and refuse what does not fit its deployment."""
+    def from_document(
+        cls, document: object, deployment: Deployment, number: int | None = None
+    ) -> Issued:
+        """Read what a service sent to a user who drew ``number``, or refuse it."""
         if not isinstance(document, dict):
             raise InputError("assignment", document, "an object")
         if document.get("deployment") != deployment.digest:
             raise InputError("deployment", document.get("deployment"), deployment.digest)
-        table = whole_number("table", document["table"], 0) if "table" in document else None
+        # Its policy, or all of them. Nobody but the user chooses which one that is.
+        own = document.get("number")
+        if own is not None and (own != number or isinstance(own, bool)):
+            raise InputError("number", own, f"{number}, which this user drew")
         one = Assignment(
-            read_policy(document, deployment, drawn=table is not None),
+            read_policy(document, deployment, drawn=own is not None),
             questions=read_questions(document.get("questions"), deployment),
         )
-        if one.distribution is not None:
-            one = one.drawn(whole_number("table", table, 0))
+        if one.numbered and own is None:
+            raise InputError("number", None, f"{number}, which this user drew")
         return cls(
             deployment.digest,
             read_version(document),
             whole_number("assignment", document.get("assignment"), 0),
-            one,
-            table,
+            one.drawn(own),
+            own,
         )
 
 
@@ -108,7 +113,7 @@ def report_document(report_id: str, issued: Issued, values: list[int]) -> dict[s
         "deployment": issued.deployment,
         "version": issued.version,
         "assignment": issued.index,
-        **({} if issued.table is None else {"table": issued.table}),
+        **({} if issued.number is None else {"number": issued.number}),
         "values": values,
     }
 

@@ -9,7 +9,7 @@ from typing import Any
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.sampling import RandomSource
-from ldprl.policies.policy import Policy, PolicyDistribution
+from ldprl.policies.policy import MOST_POLICIES, Policy, PolicyDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import (
     Issued,
@@ -34,17 +34,16 @@ def draw(document: object, deployment: Deployment, source: RandomSource) -> tupl
     plan, version = _read(document.get("assignments"), deployment), read_version(document)
     size = whole_number("plan.report_bytes", document.get("report_bytes"), 1, LARGEST_REPORT)
     for index, one in _longest(plan):
-        table = None if one.distribution is None else one.distribution.count - 1
-        check_room(Issued(deployment.digest, version, index, one, table), size, deployment)
+        last = MOST_POLICIES - 1 if one.numbered else None
+        check_room(Issued(deployment.digest, version, index, one, last), size, deployment)
     shares = [one.share for one in plan]
     place = int(source.words(1)[0]) / 2**64 * math.fsum(shares)
     index = 0
     while index + 1 < len(shares) and place >= shares[index]:
         place -= shares[index]
         index += 1
-    law = plan[index].distribution
-    table = None if law is None else source.below(law.count)
-    return Issued(deployment.digest, version, index, plan[index].drawn(table), table), size
+    number = source.below(MOST_POLICIES) if plan[index].numbered else None
+    return Issued(deployment.digest, version, index, plan[index].drawn(number), number), size
 
 
 def check_room(issued: Issued, size: int, deployment: Deployment) -> None:
@@ -64,11 +63,7 @@ def _longest(plan: Plan) -> list[tuple[int, Assignment]]:
     It is the last one, whose own number is the longest.
     """
     last = {
-        (
-            None if one.distribution is None else one.distribution.count,
-            *(asked.items for asked in one.questions),
-        ): i
-        for i, one in enumerate(plan)
+        (one.numbered, *(asked.items for asked in one.questions)): i for i, one in enumerate(plan)
     }
     return [(i, plan[i]) for i in last.values()]
 

@@ -1,4 +1,4 @@
-"""The bytes of a whole plan, by which a relay and its service know that they mean the same one."""
+"""The bytes of a whole plan, by which users, relay and service know that they mean the same one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 
 
 def plan_bytes(document: object) -> bytes:
-    """Return the one way of writing a plan that was read from JSON."""
+    """Return the one way of writing a plan: what a service and a relay send, byte for byte."""
     return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
 
 

@@ -1,7 +1,9 @@
 """Sealing a report to the service's key: HPKE (RFC 9180), base mode, from ``cryptography``.
 
-DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM. The deployment's digest and the version are
-the ``info``: what was sealed for one of them does not open under another.
+DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM. The deployment's digest, the version and the
+digest of the plan that the user had are the ``info``: what was sealed for one of them does not open
+under another. So a relay that hands a victim a plan of its own, with a law of a single policy, say,
+gets a report that the service cannot read.
 """
 
 from __future__ import annotations
@@ -21,14 +23,14 @@ OVERHEAD = 32 + 16
 """How many bytes a sealed report is longer: the encapsulated key and the tag."""
 
 
-def seal(report: bytes, size: int, key: str, digest: str, version: int) -> bytes:
+def seal(report: bytes, size: int, key: str, digest: str, version: int, plan: str) -> bytes:
     """Return ``report``, padded with spaces to ``size`` bytes, sealed to the public ``key``."""
     if len(report) > size:
         raise InputError("report", f"{len(report)} bytes", f"at most {size}, as the plan says")
     x25519, suite = _library()
     public = x25519.X25519PublicKey.from_public_bytes(bytes.fromhex(key))
     try:
-        sealed: bytes = suite.encrypt(report.ljust(size), public, info=_info(digest, version))
+        sealed: bytes = suite.encrypt(report.ljust(size), public, info=_info(digest, version, plan))
     except ValueError:
         # A point of low order, with which everybody could open it.
         raise InputError("shuffle.key", key, "a public key, from ldprl keys pair") from None
@@ -48,13 +50,13 @@ class Opener:
         """The public key, in hex."""
         return self._private.public_key().public_bytes_raw().hex()
 
-    def open(self, sealed: bytes, version: int) -> bytes | None:
+    def open(self, sealed: bytes, version: int, plan: str) -> bytes | None:
         """Return the report with its padding, or None if it was not sealed for this."""
         from cryptography.exceptions import InvalidTag
 
         try:
             report: bytes = self._suite.decrypt(
-                sealed, self._private, info=_info(self._digest, version)
+                sealed, self._private, info=_info(self._digest, version, plan)
             )
         except (InvalidTag, ValueError):
             return None
@@ -80,8 +82,8 @@ def opener(private: str, digest: str = "") -> Opener:
     return Opener(key, digest)
 
 
-def _info(digest: str, version: int) -> bytes:
-    return f"ldprl report {digest} {version}".encode()
+def _info(digest: str, version: int, plan: str) -> bytes:
+    return f"ldprl report {digest} {version} {plan}".encode()
 
 
 def _library() -> tuple[Any, Any]:

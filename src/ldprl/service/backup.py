@@ -13,7 +13,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from ldprl.service.compression import compress, decompress
 from ldprl.service.database import path_of
 from ldprl.service.database.protocol import without_password
 from ldprl.service.database.rows import checksum_of_id, with_checksum
-from ldprl.service.database.schema import SCHEMA, is_new, read_meta
+from ldprl.service.database.schema import FIRST_CHECKED, SCHEMA, is_new, read_meta
 from ldprl.service.database.sqlite import TABLES, columns_of, ids_of, migrate, snapshot_of
 from ldprl.service.integrity import check_integrity
 
@@ -93,19 +93,22 @@ def _unpacked(file: Path, path: Path) -> Content:
     else:
         decompress(file, path)
     with _connected(path) as copy:
-        return _checked(copy, "file", str(file), (0, 1) if is_old else (SCHEMA,))
+        return _checked(copy, "file", str(file), packed=not is_old)
 
 
 def _checked(
-    copy: sqlite3.Connection, field: str, place: str, schemas: Sequence[int] = (0, 1, SCHEMA)
+    copy: sqlite3.Connection, field: str, place: str, *, packed: bool | None = None
 ) -> Content:
-    """Return what a copy holds, or refuse it if it is not whole; an old one becomes a new one."""
+    """Return what a copy holds, or refuse it if it is not whole; an old one becomes a new one.
+
+    ``packed``: whether it was compressed, if it is a backup.
+    """
     try:
         copy.execute("PRAGMA journal_mode = DELETE")
         ((schema,),) = copy.execute("PRAGMA user_version")
         if is_new(columns_of(copy), schema, place):
             raise InputError(field, place, "a service's database, whole (it has no tables)")
-        if schema not in schemas:
+        if packed is not None and packed != (schema >= FIRST_CHECKED):
             raise InputError(
                 field, place, "a file of `ldprl database backup`; serve a database as it is"
             )
@@ -113,7 +116,7 @@ def _checked(
         if verdict != "ok":
             raise InputError(field, place, f"a service's database, whole ({verdict})")
         copy.execute("BEGIN")
-        migrate(copy)
+        migrate(copy, field, place)
         copy.execute("COMMIT")
         _, kept = read_meta(copy.execute("SELECT * FROM meta").fetchall(), field, place)
         deployment = Deployment.from_document(kept)

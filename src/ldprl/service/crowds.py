@@ -6,13 +6,12 @@ A batch is a :class:`Head` on one line, and then ``count`` sealed reports of ``s
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
 
 import msgspec
 
 from ldprl.protocol.deployment import Deployment
-from ldprl.protocol.public_plan import plan_bytes, plan_digest
+from ldprl.protocol.public_plan import plan_digest
 from ldprl.protocol.sealing import LARGEST_BATCH, OVERHEAD, Opener
 from ldprl.service.board import Board, View
 from ldprl.service.causes import DelayedError, RejectionError
@@ -170,7 +169,7 @@ class Crowds:
     def _digest_of(self, found: PublishedPlan) -> str:
         version, digest = self._digest
         if version != found.version:
-            digest = plan_digest(plan_bytes(json.loads(found.whole)))
+            digest = plan_digest(found.whole)
             self._digest = found.version, digest
         return digest
 
@@ -180,7 +179,8 @@ class Crowds:
         admitted: list[Admitted] = []
         refused: Counter[str] = Counter()
         for place in range(0, head.count * head.size, head.size):
-            report = self._opener.open(bytes(sealed[place : place + head.size]), head.version)
+            one = bytes(sealed[place : place + head.size])
+            report = self._opener.open(one, head.version, head.plan)
             try:
                 if report is None:
                     raise RejectionError("not-sealed", "it does not open with this service's key")

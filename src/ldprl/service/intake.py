@@ -43,7 +43,7 @@ class Report(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     version: int
     assignment: int
     values: list[int]
-    table: int | None = None
+    number: int | None = None
 
 
 class _Named(msgspec.Struct):
@@ -243,10 +243,9 @@ class Intake:
                 )
             raise RejectionError("unknown-version", f"version {view.current.version} is the newest")
         index = report.assignment
-        if self._shuffled:
-            if not published.has(index, report.table):
-                raise RejectionError("wrong-assignment", "the plan has no such assignment")
-        elif published.drawn(report.id, self._secret) != (index, report.table):
+        if not published.has(index, report.number):
+            raise RejectionError("wrong-assignment", "the plan has no such assignment or number")
+        if not self._shuffled and published.drawn(report.id, self._secret) != index:
             raise RejectionError(
                 "wrong-assignment", "GET /v1/policy?id=… names the id's assignment"
             )
@@ -255,11 +254,11 @@ class Intake:
             values = codec.admit(report.values)
         except InputError as error:
             raise RejectionError("wrong-alphabet", f"expected {error.expected}") from None
-        return Admitted(raw, report.version, index, codec, values, report.table or 0)
+        return Admitted(raw, report.version, index, codec, values, report.number or 0)
 
 
 def _drawn(one: Admitted) -> Admitted:
-    adder, values = one.codec.drawn(one.values, one.table)
+    adder, values = one.codec.drawn(one.values, one.number)
     return one._replace(codec=adder, values=values)
 
 

@@ -6,7 +6,17 @@ from typing import Any
 
 import ldprl
 from ldprl.service.causes import DELAYS, REFUSALS
-from ldprl.service.schemas import COUNT, HEX_32, SCHEMAS, VERSION, Schema, list_of, record, ref
+from ldprl.service.schemas import (
+    COUNT,
+    HEX_32,
+    NUMBER,
+    SCHEMAS,
+    VERSION,
+    Schema,
+    list_of,
+    record,
+    ref,
+)
 
 
 def _response(text: str, schema: Schema) -> Schema:
@@ -68,7 +78,10 @@ def _paths() -> dict[str, Schema]:
         "The assignment of a report id; without an id, the whole plan in force.",
         {"anyOf": [ref("Assignment"), ref("Plan")]},
         400,
-        parameters=[_parameter("id", "query", HEX_32, "A random report id, made by the client.")],
+        parameters=[
+            _parameter("id", "query", HEX_32, "A random report id, made by the client."),
+            _parameter("number", "query", NUMBER, "The number of its policy, drawn by the client."),
+        ],
     )
     assignment = _get(
         "assignment",

@@ -13,9 +13,10 @@ import msgspec
 from ldprl.assignment import Assignment, Plan, check_plan
 from ldprl.mechanisms.codec import ReportCodec
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.policies.policy import PolicyDistribution
+from ldprl.policies.policy import MOST_POLICIES, PolicyDistribution, check_number
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, longest_report
+from ldprl.protocol.public_plan import plan_bytes
 from ldprl.service.database.protocol import StoredPlan
 
 _PADDING = 64
@@ -34,46 +35,41 @@ class PublishedPlan:
     """What a report under each assignment may hold."""
     bounds: tuple[int, ...]
     """Cumulated shares, in units of 2⁻⁶⁴."""
-    counts: tuple[int, ...]
-    """How many policies the law of each assignment has; 0 where there is none."""
     ready: tuple[bytes, ...]
     """Each assignment as a user receives it, in JSON, with the law if there is one; empty where the
     law is longer than any table, as nobody receives it then."""
     whole: bytes
-    """The public plan, in JSON."""
+    """The public plan, as :func:`~ldprl.protocol.public_plan.plan_bytes` writes it."""
     deployment: Deployment
 
-    def drawn(self, report_id: str, secret: bytes) -> tuple[int, int | None]:
-        """Return the assignment of a report id, and its table if there is a law.
-
-        Both are random, the assignment in its share, and not the user's choice.
-        """
+    def drawn(self, report_id: str, secret: bytes) -> int:
+        """Return the assignment of a report id: random, in its share, and not the user's choice."""
         text = f"{self.version}:{report_id}".encode()
         digest = hmac.digest(secret, text, "sha256")
         place = int.from_bytes(digest[:8], "big")
-        index = min(bisect.bisect_right(self.bounds, place), len(self.bounds) - 1)
-        count = self.counts[index]
-        return index, int.from_bytes(digest[8:24], "big") * count >> 128 if count else None
+        return min(bisect.bisect_right(self.bounds, place), len(self.bounds) - 1)
 
-    def has(self, index: int, table: int | None) -> bool:
-        """Say whether a user can have drawn this assignment and table."""
+    def has(self, index: int, number: int | None) -> bool:
+        """Say whether a user can have this assignment and number."""
         if not 0 <= index < len(self.plan):
             return False
-        law = self.plan[index].distribution
-        return table is None if law is None else table is not None and 0 <= table < law.count
+        if not self.plan[index].numbered:
+            return number is None
+        return number is not None and 0 <= number < MOST_POLICIES
 
-    def response(self, index: int, table: int | None) -> bytes:
-        """Return what a user receives: the table or the law, whichever is shorter."""
+    def response(self, index: int, number: int | None) -> bytes:
+        """Return what a user who drew ``number`` receives: the policy or the law, if shorter."""
         ready = self.ready[index]
-        if table is None:
+        if not self.plan[index].numbered:
             return ready
-        as_table = _written(self.deployment, self.version, index, self.plan[index], table)
-        # The law with the table's number: one field more than what is ready.
-        as_law = ready[:-1] + b',"table":%d}' % table
-        return min(as_law, as_table, key=len) if ready else as_table
+        number = check_number("number", number)
+        as_policy = _written(self.deployment, self.version, index, self.plan[index], number)
+        # The law with the user's number: one field more than what is ready.
+        as_law = ready[:-1] + b',"number":%d}' % number
+        return min(as_law, as_policy, key=len) if ready else as_policy
 
     def public(self, index: int) -> bytes:
-        """Write an assignment as anybody may see it: the law, and nobody's table."""
+        """Write an assignment as anybody may see it: the law, and nobody's policy."""
         return self.ready[index] or _written(self.deployment, self.version, index, self.plan[index])
 
     def draws(self, index: int) -> int:
@@ -116,17 +112,16 @@ def published_plan(stored: StoredPlan, deployment: Deployment) -> PublishedPlan:
         plan=plan,
         codecs=codecs(plan, deployment),
         bounds=tuple(int(share * 2**64) for share in cumulated),
-        counts=tuple(0 if one.distribution is None else one.distribution.count for one in plan),
         ready=tuple(ready(i, one) for i, one in enumerate(plan)),
-        whole=msgspec.json.encode(whole),
+        whole=plan_bytes(whole),
         deployment=deployment,
     )
 
 
 def _written(
-    deployment: Deployment, version: int, index: int, one: Assignment, table: int | None = None
+    deployment: Deployment, version: int, index: int, one: Assignment, number: int | None = None
 ) -> bytes:
-    issued = Issued(deployment.digest, version, index, one, table)
+    issued = Issued(deployment.digest, version, index, one, number)
     return msgspec.json.encode(issued.document(deployment.built))
 
 
@@ -139,8 +134,8 @@ def longest_under(plan: Plan, version: int, deployment: Deployment) -> int:
     """Return how many bytes the longest report under a plan has, whatever is drawn."""
     longest = 0
     for index, (one, letters) in enumerate(zip(plan, codecs(plan, deployment), strict=True)):
-        table = None if one.distribution is None else one.distribution.count - 1
-        issued = Issued(deployment.digest, version, index, one, table)
+        last = MOST_POLICIES - 1 if one.numbered else None
+        issued = Issued(deployment.digest, version, index, one, last)
         longest = max(longest, longest_report(issued, letters))
     return longest
 

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from ldprl.policies.policy import MOST_POLICIES
 from ldprl.protocol.messages import REPORT_ID
 from ldprl.service.causes import DelayedError
 from ldprl.service.documents import Documents
@@ -24,8 +25,6 @@ from ldprl.service.shared import Shared
 from ldprl.service.view_data import certificate, dashboard, status
 
 _FOR_EVER = "public, max-age=31536000, immutable"
-_LARGEST = 2**53
-"""Larger numbers in a path stand for no version."""
 _DASHBOARD_SECONDS = 2.0
 """How old the dashboard's numbers may be; the page asks as often."""
 _BUSY = 0.05
@@ -89,7 +88,7 @@ class Routes:
         return tagged(request, self._deployment, self._digest, JSON, API_POLICY)
 
     async def policy(self, request: Request) -> Response:
-        """Return the assignment of a report id, or the whole plan."""
+        """Return the assignment of a report id and its user's number, or the whole plan."""
         current = self._service.view.current
         report_id = request.query_params.get("id")
         if report_id is None:
@@ -99,10 +98,14 @@ class Routes:
             return problem(400, "malformed", "id: expected 32 hexadecimal digits in lower case")
         if self._service.crowds is not None:
             return problem(422, "relay-only", "an id here and in a report would show who sent it")
-        drawn = current.drawn(report_id, self._service.database.secret)
-        if current.draws(drawn[0]) <= _CELLS_AT_ONCE:
-            return json_response(current.response(*drawn))
-        draw = functools.partial(current.response, *drawn)
+        index = current.drawn(report_id, self._service.database.secret)
+        number = _number(request.query_params.get("number", ""))
+        if current.plan[index].numbered and number < 0:
+            expected = f"number: expected a whole number below {MOST_POLICIES}, drawn by the client"
+            return problem(400, "malformed", expected)
+        if current.draws(index) <= _CELLS_AT_ONCE:
+            return json_response(current.response(index, number))
+        draw = functools.partial(current.response, index, number)
         return json_response(await self._turns.run(address_of(request.scope), draw))
 
     async def assignment(self, request: Request) -> Response:
@@ -173,6 +176,6 @@ def _written(content: Any) -> _Written:
 
 
 def _number(text: str) -> int:
-    """Return a path's whole number, or −1, which nothing has."""
+    """Return a whole number that every language reads exactly, or −1, which nothing has."""
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 17 else -1
-    return number if number < _LARGEST else -1
+    return number if number < MOST_POLICIES else -1

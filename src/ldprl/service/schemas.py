@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ldprl.mechanisms.questions.observable import observable_kinds
+from ldprl.policies.policy import MOST_POLICIES
 from ldprl.protocol.deployment import FORMAT
 from ldprl.service.causes import REFUSALS
 
@@ -14,6 +15,7 @@ HEX_32 = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
 _DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 COUNT = {"type": "integer", "minimum": 0}
 VERSION = {"type": "integer", "minimum": 1}
+NUMBER = {"type": "integer", "minimum": 0, "exclusiveMaximum": MOST_POLICIES}
 _TEXT = {"type": "string"}
 
 
@@ -58,7 +60,6 @@ _QUESTIONS = list_of(
 _LAW = record(
     ("where",),
     seed=HEX_32,
-    tables=VERSION,
     weights=list_of(_POLICY),
     where=list_of(COUNT),
 )
@@ -99,14 +100,14 @@ SCHEMAS: dict[str, Schema] = {
         deployment={"type": "object", "properties": {"format": {"const": FORMAT}}},
     ),
     "Assignment": record(
-        ("policy", "law", "table"),
+        ("policy", "law", "number"),
         deployment=_DIGEST,
         version=VERSION,
         assignment=COUNT,
         policy=_POLICY,
         law=_LAW,
         questions=_QUESTIONS,
-        table=COUNT,
+        number=NUMBER,
     ),
     "Plan": record(
         ("report_bytes",),
@@ -128,12 +129,12 @@ SCHEMAS: dict[str, Schema] = {
         ),
     ),
     "Report": record(
-        ("table",),
+        ("number",),
         id=HEX_32,
         deployment=_DIGEST,
         version={"type": "integer"},
         assignment={"type": "integer"},
-        table=COUNT,
+        number=NUMBER,
         values=list_of({"type": "integer"}),
     ),
     "Counted": record(id=HEX_32, status={"enum": ["counted", "duplicate"]}),

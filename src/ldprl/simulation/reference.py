@@ -19,7 +19,7 @@ from ldprl.learning.learner import Learner, next_plan
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
-from ldprl.policies.policy import Policy
+from ldprl.policies.policy import MOST_POLICIES, Policy
 from ldprl.policies.tables import Table
 from ldprl.problem import Problem
 from ldprl.shape import Array, IntArray
@@ -112,8 +112,7 @@ def _turns(
             plan = next_plan(learner, mechanism, statistics, rng)
             replan_at = users + schedule(users)
         chosen = plan[rng.choice(len(plan), p=shares_of(plan))]
-        law = chosen.distribution
-        number = None if law is None else int(rng.integers(law.count))
+        number = int(rng.integers(MOST_POLICIES)) if chosen.numbered else None
         assignment = chosen.drawn(number)
         report = mechanism.privatize(play(assignment.policy, rng), assignment, source)
         tally = mechanism.tally(report[None])

@@ -189,7 +189,7 @@ def test_a_version_that_one_server_forgot_is_closed_on_another(postgres: Postgre
     assert 1 in behind.view.open
     assert behind.database.commit(counted, {}) == ["expired-version"]
     name = counted[0].id.hex()
-    index, _ = behind.view.open[1].drawn(name, behind.database.secret)
+    index = behind.view.open[1].drawn(name, behind.database.secret)
     values = some_values(behind.view.open[1].codecs[index])
     place = {"deployment": behind.deployment.digest, "version": 1, "assignment": index}
     body = json.dumps({"id": name, **place, "values": values})

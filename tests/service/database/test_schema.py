@@ -14,9 +14,12 @@ import psycopg
 import pytest
 
 from ldprl.errors import InputError
-from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.deployment import FORMAT, Deployment
+from ldprl.service.causes import DelayedError
 from ldprl.service.database import open_database
+from ldprl.service.database.rows import with_checksum
 from ldprl.service.database.schema import CHECKED, SCHEMA
+from ldprl.service.plans import plan_from
 from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
 from ldprl.service.view_data import certificate
@@ -78,8 +81,8 @@ def test_a_damaged_meta_table_is_refused(database: str, damage: str) -> None:
     assert "'meta' cannot be read" in refusal(database)
 
 
-def stored(database: str, version: int) -> list[tuple[Any, ...]]:
-    """Fill a database with the tables of a version, and return its deployment."""
+def stored(database: str, version: int) -> Deployment:
+    """Fill a database with the tables of a version; return its deployment in today's format."""
     sqlite = database.startswith("sqlite")
     kind = "sqlite" if sqlite else "postgresql"
     text = (FOLDER / f"{version}-{kind}.sql").read_text(encoding="utf-8")
@@ -88,7 +91,8 @@ def stored(database: str, version: int) -> list[tuple[Any, ...]]:
             connection.executescript(text)
     else:
         execute(database, text)
-    return content(database, "SELECT deployment FROM meta")
+    ((text,),) = content(database, "SELECT deployment FROM meta")
+    return Deployment.from_document(json.loads(text) | {"format": FORMAT})
 
 
 def content(database: str, query: str) -> list[tuple[Any, ...]]:
@@ -104,9 +108,8 @@ def content(database: str, query: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("version", range(1, SCHEMA + 1))
 def test_a_database_of_every_version_opens_and_goes_on(database: str, version: int) -> None:
-    ((text,),) = stored(database, version)
-    kept = Deployment.from_document(json.loads(text))
-    assert kept.digest == "7b634c2040930643304925185d1cf139edbac1c8163a867110c3493d363e6b99"
+    kept = stored(database, version)
+    assert kept.digest == "936eeb4a7e43f7e43591515d63abf1acaaf976fd55644e61d4ee2f7583c86899"
     # An hour after the second plan, so that both versions may still be reported under.
     service = Service(ServiceSettings(kept, database), clock=lambda: 3600.0 * 498566)
     service.prepare()
@@ -129,7 +132,7 @@ def test_a_database_of_every_version_opens_and_goes_on(database: str, version: i
 def test_tables_of_an_unknown_version_are_refused_and_left_as_they_were(
     database: str, number: int, made_by: str
 ) -> None:
-    ((text,),) = stored(database, SCHEMA)
+    kept = stored(database, SCHEMA)
     path = Path(database.removeprefix("sqlite:///"))
     tables = [f"SELECT * FROM {table} ORDER BY 1, 2" for table in TABLES]
     if database.startswith("sqlite"):
@@ -139,7 +142,7 @@ def test_tables_of_an_unknown_version_are_refused_and_left_as_they_were(
         execute(database, f"UPDATE meta SET schema = {number}")
         before = [content(database, query) for query in tables]
     with pytest.raises(InputError) as caught:
-        open_database(database, Deployment.from_document(json.loads(text)))
+        open_database(database, kept)
     expected = f"not {number}: {made_by} version of ldprl made them; serve them with that one"
     assert expected in str(caught.value)
     if database.startswith("sqlite"):
@@ -178,8 +181,7 @@ def test_another_programs_tables_are_left_alone(database: str) -> None:
 def test_tables_are_not_changed_under_a_server_of_an_earlier_version(postgres: Postgres) -> None:
     """It would write rows without checksums, which would look damaged ever after."""
     url = postgres.database()
-    ((text,),) = stored(url, 1)
-    kept = Deployment.from_document(json.loads(text))
+    kept = stored(url, 1)
     with closing(psycopg.connect(url, application_name="ldprl")):
         with pytest.raises(InputError, match="stop them all first"):
             open_database(url, kept)
@@ -189,3 +191,55 @@ def test_tables_are_not_changed_under_a_server_of_an_earlier_version(postgres: P
         assert time.monotonic() < deadline
     open_database(url, kept).close()
     assert content(url, "SELECT schema FROM meta") == [(SCHEMA,)]
+
+
+LAW = {
+    "seed": "0" * 32,
+    "tables": 2**53 - 1,
+    "weights": [[[2**31, 2**31]] * 3],
+}
+"""A law in format 1: it said how many tables it has."""
+
+
+def format_1(database: str) -> None:
+    """Turn a new database into one of version 2, with a plan whose assignments share a law."""
+    found = deployment()
+    open_database(database, found).close()
+    secret, written = b"s" * 32, json.dumps(found.document | {"format": 1})
+    meta = with_checksum(written, secret, False, 0, 0)
+    execute(database, "UPDATE meta SET deployment = %s, secret = %s", written, secret)
+    execute(database, "UPDATE meta SET checksum = %s", meta[-1])
+    questions = {"questions": [], "weights": []}
+    parts = [{"share": 0.1, "law": LAW, **questions}, {"share": 0.9, "law": 0, **questions}]
+    row = with_checksum(1, 0, "", 5, json.dumps(parts))
+    execute(database, "INSERT INTO plans VALUES (%s, %s, %s, %s, %s, %s)", *row)
+    sqlite = database.startswith("sqlite")
+    execute(database, "PRAGMA user_version = 2" if sqlite else "UPDATE meta SET schema = 2")
+
+
+def test_a_database_of_format_1_holds_the_same_laws_in_format_2(database: str) -> None:
+    format_1(database)
+    kept = open_database(database, deployment())
+    (stored_plan,) = kept.plans(0)
+    assert kept.secret == b"s" * 32
+    kept.close()
+    assert "tables" not in stored_plan.assignments
+    plan = plan_from(stored_plan.assignments, deployment().problem)
+    assert [one.share for one in plan] == [0.1, 0.9]
+    laws = [one.law for one in plan]
+    assert laws[0] is laws[1] is not None
+    assert laws[0].weights.tolist() == LAW["weights"]
+    ((text,),) = content(database, "SELECT deployment FROM meta")
+    assert json.loads(text) == deployment().document
+
+
+@pytest.mark.parametrize(
+    "damage", ["UPDATE plans SET users = 7", "UPDATE meta SET deployment = 'x'", "DELETE FROM meta"]
+)
+def test_what_was_damaged_before_an_upgrade_does_not_become_whole(
+    database: str, damage: str
+) -> None:
+    format_1(database)
+    execute(database, damage)
+    with pytest.raises((InputError, DelayedError), match="changed"):
+        open_database(database, deployment())

@@ -51,7 +51,7 @@ def added(reports: Sequence[Admitted]) -> dict[tuple[int, int], tuple[int, IntAr
         place: (
             len(group),
             group[0].codec.total(
-                [report.values for report in group], [report.table for report in group]
+                [report.values for report in group], [report.number for report in group]
             ),
         )
         for place, group in sorted(groups.items())

@@ -37,7 +37,15 @@ from ldprl.service.database.rows import (
     sum_row,
     with_checksum,
 )
-from ldprl.service.database.schema import CHECKED, SCHEMA, claimed, is_new
+from ldprl.service.database.schema import (
+    CHECKED,
+    FIRST_CHECKED,
+    SCHEMA,
+    claimed,
+    is_new,
+    meta_today,
+    plan_today,
+)
 from ldprl.service.database.session import NAME, Session, connect, first_line
 from ldprl.shape import IntArray
 
@@ -100,6 +108,7 @@ _FOUND = (
     "WHERE table_schema = current_schema() GROUP BY table_name"
 )
 _META = "SELECT deployment, secret, paused, plan_wanted, forgotten, checksum FROM meta"
+_PLAN = "version, users, sums_digest, published_hour, assignments"
 _CHANGE = "UPDATE meta SET paused = %s, plan_wanted = %s, forgotten = %s, checksum = %s"
 _IDS = f"SELECT version, count(*), bool_and(checksum = {_ID_CHECKSUM}) FROM ids GROUP BY version"
 SETUP_LOCK, _FORGET_LOCK = 0x6C647072_6C000001, 0x6C647072_6C000003
@@ -235,28 +244,42 @@ def _claim(session: psycopg.Connection[Any], deployment: Deployment, place: str)
         session.execute(new, (*meta, SCHEMA, check))
         return secret
     if row is not None and schema != SCHEMA:
-        _migrate(session, place)
+        _migrate(session, schema, place)
     secret = claimed(session.execute(_META).fetchall(), deployment, place)
     session.execute("DELETE FROM ids WHERE version <= (SELECT forgotten FROM meta)")
     return secret
 
 
-def _migrate(session: psycopg.Connection[Any], place: str) -> None:
-    """Give the rows of an earlier version's tables their checksums."""
+def _migrate(session: psycopg.Connection[Any], schema: int, place: str) -> None:
+    """Give the rows of an earlier version their checksums and today's format."""
     others = (
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
         " AND application_name LIKE 'ldprl%%' AND application_name <> %s"
     )
     [[running]] = session.execute(others, (NAME,))
     if running:
-        # They write rows without checksums, which would look damaged.
+        # They write rows as they know them, which would look damaged.
         expected = "a database that no server of an earlier version uses: stop them all first"
         raise InputError("database", place, expected)
+    if schema < FIRST_CHECKED:
+        _add_checksums(session)
+    # Read with their checksums: what is damaged does not become whole here.
+    meta = meta_today(session.execute(_META).fetchall(), "database", place)
+    change = "UPDATE meta SET deployment = %s, checksum = %s, schema = %s"
+    session.execute(change, (meta.deployment, checksum(*meta), SCHEMA))
+    for version in session.execute("SELECT version FROM plans ORDER BY version").fetchall():
+        found = session.execute("SELECT * FROM plans WHERE version = %s", version)
+        *_, text, check = plan_row(plan_today(plan_of(*found)))
+        change = "UPDATE plans SET assignments = %s, checksum = %s WHERE version = %s"
+        session.execute(change, (text, check, *version))
+
+
+def _add_checksums(session: psycopg.Connection[Any]) -> None:
     for table in CHECKED:
         session.execute(f"ALTER TABLE {table} ADD COLUMN checksum BYTEA")
     for table, columns, key in (
         ("meta", "deployment, secret, paused, plan_wanted, forgotten", ()),
-        ("plans", "version, users, sums_digest, published_hour, assignments", ("version",)),
+        ("plans", _PLAN, ("version",)),
         ("sums", "version, assignment, users, tally", ("version", "assignment")),
     ):
         where = " AND ".join(f"{name} = %s" for name in key) or "true"
@@ -267,7 +290,6 @@ def _migrate(session: psycopg.Connection[Any], place: str) -> None:
     for table in CHECKED:
         session.execute(f"ALTER TABLE {table} ALTER COLUMN checksum SET NOT NULL")
     session.execute(LEASE_TABLE)
-    session.execute("UPDATE meta SET schema = %s", (SCHEMA,))
 
 
 def _change(session: psycopg.Connection[Any], **values: Any) -> None:

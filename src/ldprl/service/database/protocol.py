@@ -27,8 +27,8 @@ class Admitted(NamedTuple):
     assignment: int
     codec: Adder
     values: Values
-    table: int = 0
-    """The number of the user's table, where the assignment has a law of them."""
+    number: int = 0
+    """What the user drew, where the assignment has a law of policies."""
 
 
 @dataclass(frozen=True)

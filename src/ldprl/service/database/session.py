@@ -14,7 +14,7 @@ from ldprl.service.causes import DelayedError
 
 _LONGEST_BACKOFF = 2.0
 """Seconds between two attempts to connect, at most."""
-NAME = "ldprl/2"
+NAME = "ldprl/3"
 """What the database calls our sessions; the number is raised with that of the tables."""
 SETTINGS = {
     # A statement must see what was committed before it began: commits that waited for the closing

@@ -37,7 +37,15 @@ from ldprl.service.database.rows import (
     with_checksum,
     without_checksum,
 )
-from ldprl.service.database.schema import CHECKED, SCHEMA, claimed, is_new
+from ldprl.service.database.schema import (
+    CHECKED,
+    FIRST_CHECKED,
+    SCHEMA,
+    claimed,
+    is_new,
+    meta_today,
+    plan_today,
+)
 from ldprl.service.database.seen_ids import SeenIds
 from ldprl.service.database.sqlite_file import (
     COUNT,
@@ -122,7 +130,7 @@ class SqliteDatabase:
                 writer.execute("INSERT INTO meta VALUES (?, ?, ?, ?, ?, ?)", row)
                 writer.execute(f"PRAGMA user_version = {SCHEMA}")
             else:
-                migrate(writer)
+                migrate(writer, "database", self._file.path)
                 rows = writer.execute("SELECT * FROM meta").fetchall()
                 secret = claimed(rows, deployment, self._file.path)
             return secret
@@ -295,16 +303,27 @@ def snapshot_of(connection: sqlite3.Connection) -> Snapshot:
     )
 
 
-def migrate(connection: sqlite3.Connection) -> None:
-    """Give the rows of an earlier version's tables their checksums, in a transaction."""
+def migrate(connection: sqlite3.Connection, field: str, place: str) -> None:
+    """Give the rows of an earlier version their checksums and today's format, in a transaction."""
     ((schema,),) = connection.execute("PRAGMA user_version")
     if schema == SCHEMA:
         return
-    connection.create_function("checksum", -1, checksum, deterministic=True)
-    for table in CHECKED:
-        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-        connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum BLOB NOT NULL DEFAULT x''")
-        connection.execute(f"UPDATE {table} SET checksum = checksum({', '.join(columns)})")
+    if schema < FIRST_CHECKED:
+        connection.create_function("checksum", -1, checksum, deterministic=True)
+        for table in CHECKED:
+            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum BLOB NOT NULL DEFAULT x''")
+            connection.execute(f"UPDATE {table} SET checksum = checksum({', '.join(columns)})")
+    # Read with their checksums: what is damaged does not become whole here.
+    rows = connection.execute("SELECT * FROM meta").fetchall()
+    meta = with_checksum(*meta_today(rows, field, place))
+    connection.execute("DELETE FROM meta")
+    connection.execute("INSERT INTO meta VALUES (?, ?, ?, ?, ?, ?)", meta)
+    versions = connection.execute("SELECT version FROM plans ORDER BY version").fetchall()
+    for version in versions:
+        (stored,) = connection.execute("SELECT * FROM plans WHERE version = ?", version)
+        row = plan_row(plan_today(plan_of(stored)))
+        connection.execute("REPLACE INTO plans VALUES (?, ?, ?, ?, ?, ?)", row)
     connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
