@@ -209,7 +209,7 @@ def format_1(database: str) -> None:
     meta = with_checksum(written, secret, False, 0, 0)
     execute(database, "UPDATE meta SET deployment = %s, secret = %s", written, secret)
     execute(database, "UPDATE meta SET checksum = %s", meta[-1])
-    questions = {"questions": [], "weights": []}
+    questions: dict[str, list[object]] = {"questions": [], "weights": []}
     parts = [{"share": 0.1, "law": LAW, **questions}, {"share": 0.9, "law": 0, **questions}]
     row = with_checksum(1, 0, "", 5, json.dumps(parts))
     execute(database, "INSERT INTO plans VALUES (%s, %s, %s, %s, %s, %s)", *row)
@@ -226,9 +226,10 @@ def test_a_database_of_format_1_holds_the_same_laws_in_format_2(database: str) -
     assert "tables" not in stored_plan.assignments
     plan = plan_from(stored_plan.assignments, deployment().problem)
     assert [one.share for one in plan] == [0.1, 0.9]
-    laws = [one.law for one in plan]
-    assert laws[0] is laws[1] is not None
-    assert laws[0].weights.tolist() == LAW["weights"]
+    first, second = (one.law for one in plan)
+    assert first is second
+    assert first is not None
+    assert first.weights.tolist() == LAW["weights"]
     ((text,),) = content(database, "SELECT deployment FROM meta")
     assert json.loads(text) == deployment().document
 
