@@ -32,7 +32,7 @@ def make(
         changes.pop("digest", found.digest),
         changes.pop("sealed_for", plan["version"]),
     )
-    under = changes.pop("plan", plan_digest(plan_bytes(plan)))
+    under = changes.pop("under", plan_digest(plan_bytes(plan)))
     given = changes.pop("text", None)
     text = given or json.dumps(content | changes, separators=(",", ":")).encode()
     return seal(text, size, key, digest, version, under)

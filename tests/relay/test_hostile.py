@@ -91,6 +91,9 @@ def test_what_is_altered_or_invented_is_refused_and_the_rest_is_counted(
             make(plan, found, key=stranger),
             make(plan, found, digest="0" * 64),
             make(plan, found, sealed_for=2),
+            # What a relay gets that had a victim take another plan for this version.
+            make(plan | {"users": 1}, found),
+            make(plan, found, under=""),
         ],
         "malformed": [
             make(plan, found, id="x"),
@@ -99,7 +102,7 @@ def test_what_is_altered_or_invented_is_refused_and_the_rest_is_counted(
         ],
         "other-deployment": [make(plan, found, deployment="0" * 64)],
         "unknown-version": [make(plan, found, version=2)],
-        "wrong-assignment": [make(plan, found, assignment=10**6), make(plan, found, table=1)],
+        "wrong-assignment": [make(plan, found, assignment=10**6), make(plan, found, number=1)],
         "wrong-alphabet": [make(plan, found, values=[0, 0]), make(plan, found, values=[])],
     }
     mixed = good + [one for many in bad.values() for one in many]
