@@ -224,7 +224,7 @@ def test_a_database_of_format_1_holds_the_same_laws_in_format_2(database: str) -
     assert kept.secret == b"s" * 32
     kept.close()
     assert "tables" not in stored_plan.assignments
-    plan = plan_from(stored_plan.assignments, deployment().problem)
+    plan = plan_from(stored_plan.assignments, deployment().built)
     assert [one.share for one in plan] == [0.1, 0.9]
     first, second = (one.law for one in plan)
     assert first is second
