@@ -181,7 +181,7 @@ def test_unbounded_noise_is_cut_before_it_is_written_down(path: Path) -> None:
         """Bits so improbable that the noise leaves every range."""
 
         def random_bytes(self, count: int) -> bytes:
-            raise AssertionError
+            return bytes(count)
 
     deployment = Deployment("tests", SHAPE, "1", mechanism="laplace")
     far: Callable[..., Any] = lambda self, counts, source: counts + 10**15  # noqa: E731
