@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import binascii
-import contextlib
 from base64 import b64decode
-from collections.abc import AsyncIterator
 from html import escape
 from typing import Any, cast
 
 import msgspec
-from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from ldprl.protocol.deployment import Deployment
 from ldprl.relay.courier import Courier
@@ -23,7 +19,8 @@ from ldprl.service.causes import REFUSALS, DelayedError, RejectionError
 from ldprl.service.committer import Committer
 from ldprl.service.limits import Gate, Limits
 from ldprl.service.metrics import Gauge, Metrics
-from ldprl.service.responses import ALLOWED, HEADERS, PAGE_POLICY, delayed, json_response, problem
+from ldprl.service.responses import HEADERS, PAGE_POLICY, delayed, json_response, problem
+from ldprl.service.shell import Shell
 from ldprl.service.tokens import is_bearer
 
 _PAGE = """<!doctype html>
@@ -48,7 +45,7 @@ class Sealed(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 _one = msgspec.json.Decoder(Sealed)
 
 
-class RelayApp:
+class RelayApp(Shell):
     """An ASGI application around one relay, which it starts and stops."""
 
     def __init__(
@@ -67,8 +64,6 @@ class RelayApp:
         )
         self._store = store
         self._courier = courier
-        self._gate = Gate(limits)
-        self._metrics = metrics
         self._metrics_token_hash = metrics_token_hash
         # The committer asks of a store no more than commit().
         self._committer = Committer(cast(Any, store), metrics)
@@ -80,48 +75,24 @@ class RelayApp:
             Route("/metrics", self._get_metrics),
             Route("/healthz", self._get_health),
         ]
-        self._inner = Starlette(routes=routes, lifespan=self._lifespan)
+        super().__init__(routes, Gate(limits), metrics, self._begin, self._end)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if scope["type"] != "http":
-            await self._inner(scope, receive, send)
-            return
-        try:
-            with self._gate.enter(scope):
-                if scope["path"] != "/v1/reports":
-                    await self._inner(scope, receive, send)
-                    return
-                response = await self._reports(scope, receive)
-        except ClientDisconnect:
-            return
-        except RejectionError as refused:
-            self._metrics.reports["refused"] += 1
-            self._metrics.refused[refused.cause] += 1
-            self._committer.note(refused.cause)
-            response = problem(REFUSALS[refused.cause], refused.cause, refused.detail)
-        except DelayedError as error:
-            self._metrics.delayed[error.cause] += 1
-            response = delayed(error)
-        await response(scope, receive, send)
-
-    async def _reports(self, scope: Scope, receive: Receive) -> Response:
-        if scope["method"] == "OPTIONS":
-            return json_response(b"", 204, ALLOWED)
-        if scope["method"] != "POST":
-            return problem(405, "method-not-allowed", "POST a report here", {"allow": "POST"})
-        body = await self._gate.read(scope, receive)
-        try:
-            held = self._admit(body)
-        finally:
-            self._gate.release(len(body))
-        with self._gate.work():
-            (verdict,) = await self._committer.submit(cast(Any, (held,)))
+    async def take(self, body: bytes | bytearray, address: str) -> Response:
+        """Keep one sealed report."""
+        held = self._admit(body)
+        (verdict,) = await self._committer.submit(cast(Any, (held,)))
         if verdict == "expired-version":
             raise _expired()
         self._metrics.reports[verdict] += 1
         # The same response for both: a retry learns nothing from it.
         return json_response(b'{"status":"accepted"}')
+
+    def refused(self, error: RejectionError) -> Response:
+        """Count a refusal, and return the response that says why."""
+        self._metrics.reports["refused"] += 1
+        self._metrics.refused[error.cause] += 1
+        self._committer.note(error.cause)
+        return problem(REFUSALS[error.cause], error.cause, error.detail)
 
     def _admit(self, body: bytes | bytearray) -> Held:
         try:
@@ -209,11 +180,11 @@ class RelayApp:
             return problem(503, "service-down", self._courier.trouble)
         return json_response({"status": "ok"})
 
-    @contextlib.asynccontextmanager
-    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+    def _begin(self) -> None:
         self._committer.start()
         self._courier.start()
-        yield
+
+    def _end(self) -> None:
         self._courier.stop()
         self._committer.close()
         self._store.close()
