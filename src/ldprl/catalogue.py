@@ -57,14 +57,16 @@ def recommended(shape: Shape) -> str:
 
 def check_pair(learner: str, mechanism: str) -> None:
     """Refuse a learner that reads other sums than the mechanism fills."""
-    reads, fills = (
+    wanted, made = (
         LEARNERS.find(learner).statistics_kind,
         MECHANISMS.find(mechanism).statistics_kind,
     )
-    if reads != fills:
-        usable = ", ".join(name for name, one in MECHANISMS.items() if one.statistics_kind == reads)
+    if wanted != made:
+        usable = ", ".join(
+            name for name, one in MECHANISMS.items() if one.statistics_kind == wanted
+        )
         readers = ", ".join(
-            name for name, one in LEARNERS.items() if one.private and one.statistics_kind == fills
+            name for name, one in LEARNERS.items() if one.private and one.statistics_kind == made
         )
         expected = f"one of {usable} with {learner} ({mechanism} goes with {readers})"
         raise InputError("mechanism", mechanism, expected)

@@ -177,7 +177,7 @@ def check_used(learner: str, given: Structure | None) -> None:
         raise InputError("structure", ", ".join(given.parts), expected)
 
 
-def warn_of_unused(learner: str, known: Structure | None, *, certified: bool = False) -> None:
+def warn_of_unused(learner: str, structure: Structure | None, *, certified: bool = False) -> None:
     """Say on stderr which parts of what is publicly known a learner does not use.
 
     Certificates use the incumbent.
@@ -185,7 +185,7 @@ def warn_of_unused(learner: str, known: Structure | None, *, certified: bool = F
     from ldprl.catalogue import LEARNERS
 
     uses = (*LEARNERS.find(learner).uses, *(["incumbent"] if certified else []))
-    unused = [] if known is None else [part for part in known.parts if part not in uses]
+    unused = [] if structure is None else [part for part in structure.parts if part not in uses]
     if unused:
         print(f"warning: {learner} does not use: {', '.join(unused)}", file=sys.stderr)
 

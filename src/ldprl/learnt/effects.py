@@ -32,7 +32,7 @@ def values_from_effects(
     effects: Effects,
     latest: tuple[float, float],
     earliest: tuple[float, float],
-    known: Structure | None = None,
+    structure: Structure | None = None,
 ) -> FloatArray:
     """Return the three values within the errors of what bits of the return say, (DRAWS, 3).
 
@@ -50,19 +50,19 @@ def values_from_effects(
         The sums of all users.
     latest, earliest
         :func:`mean_of` the latest users and of the first.
-    known
+    structure
         What is publicly known of the problem.
     """
     shape, rng = mechanism.shape, np.random.default_rng(0)
-    known = Structure(shape) if known is None else known
-    belief = believe(effects.scores[0], effects.information[0], known)
+    structure = Structure(shape) if structure is None else structure
+    belief = believe(effects.scores[0], effects.information[0], structure)
     spread, unit = np.linalg.cholesky(belief.covariance), _unit(mechanism, plan)
     advised = advised_actions(shape, plan)[0]
     found = np.empty((DRAWS, 3))
     for draw in range(DRAWS):
         chance = rng.standard_normal(belief.mean.shape)
         effect = belief.mean + np.einsum("sab,sb->sa", spread, chance)
-        best = np.where(known.choices, effect, -np.inf).max(axis=1)
+        best = np.where(structure.choices, effect, -np.inf).max(axis=1)
         gain = unit * float((best - (advised * effect).sum(axis=1)).sum())
         value, at_random = rng.normal(*latest), rng.normal(*earliest)
         found[draw] = value + gain, at_random, value

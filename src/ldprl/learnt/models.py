@@ -102,7 +102,7 @@ def values_in_models(
     start: FloatArray,
     advised: FloatArray,
     belief: Belief,
-    known: Structure | None = None,
+    structure: Structure | None = None,
 ) -> FloatArray:
     """Return the three values in models drawn from ``belief``, of shape (DRAWS, 3).
 
@@ -116,14 +116,14 @@ def values_in_models(
         The share of users who are given each action, of shape (H, S, A).
     belief
         What the sums say of the model.
-    known
+    structure
         What is publicly known of it.
     """
     from ldprl.kernels.values import solve
 
     rng = np.random.default_rng(0)
-    known = Structure(shape) if known is None else known
-    uniform = np.broadcast_to(known.at_random, advised.shape)
+    structure = Structure(shape) if structure is None else structure
+    uniform = np.broadcast_to(structure.at_random, advised.shape)
     found = np.empty((DRAWS, 3))
     for draw in range(DRAWS):
         rewards, moves = draw_model(belief, rng)

@@ -85,7 +85,7 @@ def share_by_users(mdp: TabularMDP, epsilon: float) -> Callable[[float], float]:
 
 
 @lru_cache(maxsize=4)
-def typical_need(shape: Shape, epsilon: float, known: Structure | None) -> float:
+def typical_need(shape: Shape, epsilon: float, structure: Structure | None) -> float:
     """Return how many users close half of the gap in plausible worlds of these sizes.
 
     That is :func:`users_needed`, the median of three kinds of world. Of what is known admissible
@@ -97,16 +97,16 @@ def typical_need(shape: Shape, epsilon: float, known: Structure | None) -> float
     needs = []
     for world in plausible_scenarios(replace(shape, states=built), 3, seed=0):
         mdp = world.mdp
-        if known is not None and known.admissible is not None:
-            mask = known.admissible[:built]
+        if structure is not None and structure.admissible is not None:
+            mask = structure.admissible[:built]
             mdp = replace(mdp, structure=Structure(mdp.shape, admissible=mask))
         needs.append(users_needed(mdp, epsilon))
     return sorted(needs)[1] * (shape.states / built) ** 2
 
 
-def users_at_random(shape: Shape, epsilon: float, known: Structure | None) -> float:
+def users_at_random(shape: Shape, epsilon: float, structure: Structure | None) -> float:
     """Return the most users from whom a plan is made that still acts almost at random."""
-    return _FIRST * typical_need(shape, epsilon, known)
+    return _FIRST * typical_need(shape, epsilon, structure)
 
 
 Greedy = Callable[[float], Iterator[Policy]]
@@ -120,9 +120,9 @@ def _from_effects(mdp: TabularMDP, epsilon: float) -> Greedy:
     up to a variance of L²(e^ε/(e^ε − 1)² + ¼)·A/n, with L the range of the returns and A the number
     of admissible actions.
     """
-    known = mdp.structure or Structure(mdp.shape)
-    choices = known.choices
-    effects, deviation = _leaning_effects(mdp, known)
+    structure = mdp.structure or Structure(mdp.shape)
+    choices = structure.choices
+    effects, deviation = _leaning_effects(mdp, structure)
     width = min(max(_RANGE * deviation, _LEAST_RANGE * mdp.horizon), _largest_spread(mdp))
     noise = 1 / (math.expm1(min(epsilon, 700.0)) * -math.expm1(-epsilon))
     error = width * np.sqrt((noise + 0.25) * choices.sum(axis=1, keepdims=True))
@@ -137,24 +137,24 @@ def _from_effects(mdp: TabularMDP, epsilon: float) -> Greedy:
     return greedy
 
 
-def _leaning_effects(mdp: TabularMDP, known: Structure) -> tuple[FloatArray, float]:
+def _leaning_effects(mdp: TabularMDP, structure: Structure) -> tuple[FloatArray, float]:
     """Return the mean effects and the standard deviation of the return under leaning laws.
 
     A law counts for an effect as often as it plays the action.
     """
     if mdp.shape.states == 1:
-        return _random_effects(mdp, known.at_random)
-    states, actions = known.choices.shape
+        return _random_effects(mdp, structure.at_random)
+    states, actions = structure.choices.shape
     effects, plays, variances = np.zeros((states, actions)), np.zeros((states, actions)), []
     leans = int(np.clip(_LEANING_WORK // (states**2 * actions * mdp.horizon), *_LEANS))
     for lean in np.random.default_rng(0).dirichlet(np.ones(actions), leans):
-        law = known.at_random * lean
+        law = structure.at_random * lean
         law /= law.sum(axis=1, keepdims=True)
         found, deviation = _random_effects(mdp, law)
         effects += law * found
         plays += law
         variances.append(deviation**2)
-    return effects / np.where(known.choices, plays, 1.0), math.sqrt(np.mean(variances))
+    return effects / np.where(structure.choices, plays, 1.0), math.sqrt(np.mean(variances))
 
 
 def _random_effects(mdp: TabularMDP, law: FloatArray) -> tuple[FloatArray, float]:

@@ -62,8 +62,8 @@ class Learnt:
     def document(self) -> dict[str, Any]:
         """Return all of it as JSON."""
         needed = self.users_needed
-        known = needed is not None and math.isfinite(needed)
-        return asdict(self) | {"users_needed": round(needed) if needed and known else None}
+        finite = needed is not None and math.isfinite(needed)
+        return asdict(self) | {"users_needed": round(needed) if needed and finite else None}
 
 
 def learnt(
@@ -106,7 +106,7 @@ def learnt_so_far(
     epsilon: float,
     users: int,
     values: FloatArray,
-    known: Structure | None = None,
+    structure: Structure | None = None,
     significant: bool | None = None,
 ) -> dict[str, Any]:
     """Return three values, the share of the gap closed, and what that means in a sentence.
@@ -120,7 +120,7 @@ def learnt_so_far(
     values
         Of the best policy, of acting at random and of what is handed out now, in draws from what
         is believed; of shape (draws, 3). Their medians are returned.
-    known
+    structure
         What is publicly known of the problem.
     significant
         Whether something is learnt; None if that is so where acting at random is worse in 95% of
@@ -137,7 +137,7 @@ def learnt_so_far(
     if sure:
         said = closed_in_words((low, share, high), *middle)
     else:
-        needed = typical_need(shape, epsilon, known)
+        needed = typical_need(shape, epsilon, structure)
         where = " in a typical problem of these sizes"
         said = nothing_learnt(shape, epsilon, users, needed, where)
     return found | {

@@ -13,30 +13,32 @@ _MOST = 3
 """More names than this are counted, not listed."""
 
 
-def known_in_words(known: Structure, states: Sequence[str], actions: Sequence[str]) -> list[str]:
+def known_in_words(
+    structure: Structure, states: Sequence[str], actions: Sequence[str]
+) -> list[str]:
     """Return a sentence for each part, with an example; states and actions go by their names."""
     said = []
-    if known.admissible is not None:
-        limited = _first("in “{}” only {} allowed", known.admissible, states, actions)
+    if structure.admissible is not None:
+        limited = _first("in “{}” only {} allowed", structure.admissible, states, actions)
         said.append(
             f"which actions are allowed{limited}; your device checks this, and refuses a policy"
             " that takes any other"
         )
-    if known.successors is not None:
-        limited = _first("after “{}” only {} possible", known.successors, states, states)
+    if structure.successors is not None:
+        limited = _first("after “{}” only {} possible", structure.successors, states, states)
         said.append(f"which states can follow each other{limited}")
-    if known.rewards is not None:
-        given = np.argwhere(~np.isnan(known.rewards))
+    if structure.rewards is not None:
+        given = np.argwhere(~np.isnan(structure.rewards))
         example = ""
         if len(given):
             state, action = given[0]
-            worth = known.rewards[state, action]
+            worth = structure.rewards[state, action]
             example = f"; for example “{actions[action]}” in “{states[state]}” earns {worth:g}"
-        said.append(f"what {len(given):,} of {known.rewards.size:,} choices earn{example}")
-    if known.groups is not None:
-        groups = int(known.groups.max()) + 1
+        said.append(f"what {len(given):,} of {structure.rewards.size:,} choices earn{example}")
+    if structure.groups is not None:
+        groups = int(structure.groups.max()) + 1
         said.append(f"{groups:,} groups of states in which actions do much the same")
-    if known.incumbent is not None:
+    if structure.incumbent is not None:
         said.append("the policy that was in use before")
     return said
 

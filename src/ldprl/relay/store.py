@@ -95,9 +95,9 @@ class RelayStore:
         except InputError:
             self._file.close()
             raise
-        self._known = SeenIds()
+        self._seen_ids = SeenIds()
         for version, name in self._db.execute("SELECT version, name FROM reports"):
-            self._known.add(version, [name])
+            self._seen_ids.add(version, [name])
         waiting = "SELECT version, count(*) FROM reports WHERE batch = 0 GROUP BY version"
         self._waiting: Counter[int] = Counter(dict(self._db.execute(waiting)))
 
@@ -108,13 +108,13 @@ class RelayStore:
         """
         named = [(one, hashlib.sha256(one.sealed).digest()[:_NAME_BYTES]) for one in reports]
         with self._transaction() as db:
-            known, closed = self._known.among([name for _, name in named]), _closed(db)
+            seen, closed = self._seen_ids.among([name for _, name in named]), _closed(db)
             new: dict[bytes, Held] = {}
             verdicts: list[Verdict] = []
             for one, name in named:
                 if one.version <= closed:
                     verdicts.append("expired-version")
-                elif name in known or name in new:
+                elif name in seen or name in new:
                     verdicts.append("duplicate")
                 else:
                     verdicts.append("counted")
@@ -127,7 +127,7 @@ class RelayStore:
             db.executemany(COUNT, counts.items())
         with self._lock:
             for name, one in new.items():
-                self._known.add(one.version, [name])
+                self._seen_ids.add(one.version, [name])
                 self._waiting[one.version] += 1
         return verdicts
 
@@ -264,7 +264,7 @@ class RelayStore:
             db.execute(COUNT, ("destroyed", lost))
         with self._lock:
             self._waiting.pop(version, None)
-            self._known.forget(version)
+            self._seen_ids.forget(version)
         return int(lost)
 
     def outcomes(self) -> dict[str, int]:

@@ -139,9 +139,9 @@ class SqliteDatabase:
         """Keep at hand what is committed, so that a commit need not read before it writes."""
         self._forgotten = meta_of(self._writer).forgotten
         self._writer.execute("DELETE FROM ids WHERE version <= ?", (self._forgotten,))
-        self._known = SeenIds()
+        self._seen_ids = SeenIds()
         for version, packed in ids_of(self._reader):
-            self._known.add(version, [packed[i : i + 16] for i in range(0, len(packed), 16)])
+            self._seen_ids.add(version, [packed[i : i + 16] for i in range(0, len(packed), 16)])
         self._sums: dict[tuple[int, int], tuple[int, IntArray]] = {}
         self._sums = {(s.version, s.assignment): (s.users, s.tally) for s in self.sums()}
 
@@ -149,8 +149,8 @@ class SqliteDatabase:
         """Count the reports whose id is new, durably, and say what became of each."""
         with self._transaction() as writer:
             first = first_of_each_id(reports, self._forgotten)
-            known = self._known.among(list(first))
-            new = {one: first[one] for one in first if one not in known} if known else first
+            seen = self._seen_ids.among(list(first))
+            new = {one: first[one] for one in first if one not in seen} if seen else first
             ids: dict[int, list[bytes]] = {}
             for one, report in new.items():
                 ids.setdefault(report.version, []).append(one)
@@ -171,7 +171,7 @@ class SqliteDatabase:
             writer.executemany(COUNT, not_counted(result, refused).items())
         self._sums.update(sums)
         for version, mine in ids.items():
-            self._known.add(version, mine)
+            self._seen_ids.add(version, mine)
         return result
 
     def state(self) -> ServiceState:
@@ -231,7 +231,7 @@ class SqliteDatabase:
             writer.execute("DELETE FROM ids WHERE version <= ?", (closed,))
             # Before the next commit begins; should this one fail, closing early loses nothing.
             self._forgotten = closed
-        self._known.forget(closed)
+        self._seen_ids.forget(closed)
 
     def set_paused(self, paused: bool) -> None:
         """Pause the service, or resume it."""
