@@ -43,7 +43,7 @@ def forget_ids() -> None:
     def again(
         self: SqliteDatabase, reports: Sequence[Admitted], refused: Mapping[str, int]
     ) -> list[Verdict]:
-        known = among(self._known, [report.id for report in reports])
+        known = among(self._seen_ids, [report.id for report in reports])
         commit(self, reports, refused)
         return ["duplicate" if report.id in known else "counted" for report in reports]
 
