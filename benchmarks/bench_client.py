@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.row import Row
 from ldprl.assignment import Assignment
-from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.catalogue import build_mechanism, for_tables
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import SystemSource
 from ldprl.mechanisms.trajectory import Trajectory
@@ -30,7 +30,7 @@ def run() -> list[Row]:
             limit=1.0,
         )
         for shape, limit in LIMITS.items()
-        for name in MECHANISMS
+        for name in for_tables()
         if name != "none"
     ]
 

@@ -66,6 +66,10 @@ class Problem(Named, ABC):
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """Read what :meth:`document` wrote, or a person, or refuse it; bounds come first."""
 
+    def sizes(self) -> dict[str, Any]:
+        """Return how large it is, as a statement for programs has it."""
+        return {"horizon": self.horizon}
+
     def stated(self) -> dict[str, Any]:
         """Return the part of a deployment's document that states the problem."""
         return {"policy": {"kind": PROBLEMS.name_of(type(self))} | self.document()}

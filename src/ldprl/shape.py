@@ -142,6 +142,10 @@ class Shape(Problem):
         """Return the sizes."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
+    def sizes(self) -> dict[str, Any]:
+        """Return the same."""
+        return self.document()
+
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Shape:
         """Read the sizes."""

@@ -14,11 +14,11 @@ from ldprl.accounting.noise_pairs import discrete_laplace_pair, gaussian_pair, l
 from ldprl.accounting.profile import PrivacyProfile
 from ldprl.figures.privacy_plots import plot_profiles
 from ldprl.mechanisms.bits import BitMechanism
-from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.catalogue import build_mechanism, for_tables
 from ldprl.mechanisms.mechanism import Constants, PrivacyWarning
 from ldprl.mechanisms.sensitivity import l2_sensitivity_squared, worst_shifts
 
-PRIVATE = [name for name in MECHANISMS if name != "none"]
+PRIVATE = [name for name in for_tables() if name != "none"]
 PAPER = ["laplace", "gaussian", "randomized-response", "bounded-noise", "shuffle"]
 BUILT = [(name, "sound") for name in PRIVATE] + [(name, "paper") for name in PAPER]
 SHAPES = [Shape(2, 2, 2), Shape(3, 2, 4), Shape(1, 1, 2), Shape(2, 2, 3, step_dependent=True)]

@@ -10,11 +10,11 @@ import pytest
 from ldprl import InputError, Laplace, Shape
 from ldprl.audit import ATTACKS, Audit, audit
 from ldprl.audit.auditor import usual_samples
-from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.catalogue import build_mechanism, for_tables
 from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.subset_selection import SubsetSelection
 
-PRIVATE = [name for name in MECHANISMS if name != "none"]
+PRIVATE = [name for name in for_tables() if name != "none"]
 QUESTIONS: list[Literal["separate", "joint"]] = ["separate", "joint"]
 SHAPES = [Shape(2, 2, 2), Shape(1, 1, 3), Shape(1, 3, 1), Shape(3, 1, 2, step_dependent=True)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ldprl import Shape
-from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.catalogue import MECHANISMS, for_tables
 from ldprl.protocol.certificate import Certified
 from ldprl.protocol.deployment import Deployment
 from ldprl.structure import Structure
@@ -17,7 +17,7 @@ def deployment(mechanism: str, epsilon: str = "1.5", shape: Shape = SHAPE) -> De
     return Deployment("tests", shape, epsilon, mechanism=mechanism, delta=delta)
 
 
-EVERY = {name: deployment(name) for name, kind in MECHANISMS.items() if kind.deployable}
+EVERY = {name: deployment(name) for name in for_tables() if MECHANISMS[name].deployable}
 EVERY["each step"] = deployment("subset-selection", shape=Shape(3, 2, 4, step_dependent=True))
 EVERY["joint"] = Deployment("tests", SHAPE, "1.5", options={"layout": "joint"})
 EVERY["separate"] = Deployment("tests", SHAPE, "1.5", options={"layout": "separate"})

@@ -101,13 +101,13 @@ def _audit_crowd(
     from dataclasses import asdict
 
     from ldprl.audit import audit_crowd
-    from ldprl.mechanisms.catalogue import build_mechanism
+    from ldprl.mechanisms.catalogue import build_mechanism, problem_for
 
     if name is None or crowd is None:
         raise InputError("crowd", crowd, "a crowd of one --mechanism")
     if batches > 10**7:
         raise InputError("samples", batches, "at most 1e7 with --crowd")
-    built = build_mechanism(name, shape, epsilon, 0.0)
+    built = build_mechanism(name, problem_for(name, shape), epsilon, 0.0)
     result = audit_crowd(built, crowd, present=present, batches=batches, seed=seed)
     if as_json:
         show_json({"mechanism": name, **asdict(result)})
@@ -135,14 +135,16 @@ def _audit(
 
     from ldprl.audit import audit as attack_mechanism
     from ldprl.cli.progress import counted_bar
-    from ldprl.mechanisms.catalogue import build_mechanism
+    from ldprl.mechanisms.catalogue import build_mechanism, problem_for
     from ldprl.shape import Shape
 
     if name == "none":
         raise InputError("mechanism", name, "a private mechanism: none claims nothing")
-    mechanism = build_mechanism(name, shape, epsilon, delta, constants=constants)
+    problem = problem_for(name, shape)
+    mechanism = build_mechanism(name, problem, epsilon, delta, constants=constants)
     # What is claimed is what the sound constants give, for a problem of any size.
-    claimed = build_mechanism(name, Shape(1, 1, 1), epsilon, delta).guarantee
+    smallest = problem_for(name, Shape(1, 1, 1))
+    claimed = build_mechanism(name, smallest, epsilon, delta).guarantee
     with counted_bar(f"reports of {name}") as progress:
         result = attack_mechanism(mechanism, claimed, samples, seed, attack, progress)
     return {

@@ -43,12 +43,13 @@ def list_names(
 
 
 def _mechanisms() -> list[tuple[str, str, str]]:
-    from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+    from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism, problem_for
     from ldprl.shape import Shape
 
     rows = []
     for name, kind in MECHANISMS.items():
-        given = build_mechanism(name, Shape(1, 1, 1), epsilon=1.0, delta=0.1).guarantee
+        problem = problem_for(name, Shape(1, 1, 1))
+        given = build_mechanism(name, problem, epsilon=1.0, delta=0.1).guarantee
         level = "none" if math.isinf(given.epsilon) else "(ε, δ)" if given.delta else "ε"
         rows.append((name, level, kind.summary))
     return rows

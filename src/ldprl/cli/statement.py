@@ -107,11 +107,12 @@ def _of_mechanism(
     crowd: int | None,
     times: list[int],
 ) -> PrivacyStatement:
-    from ldprl.mechanisms.catalogue import build_mechanism, check_level
+    from ldprl.mechanisms.catalogue import build_mechanism, check_level, problem_for
     from ldprl.protocol.statement import USUAL_CROWD_DELTA, privacy_statement
 
     check_level(mechanism, epsilon, 0.0 if crowd is not None else delta)
-    built = build_mechanism(mechanism, shape, epsilon, delta, constants=constants)
+    problem = problem_for(mechanism, shape)
+    built = build_mechanism(mechanism, problem, epsilon, delta, constants=constants)
     return privacy_statement(built, times, crowd, delta or USUAL_CROWD_DELTA)
 
 
@@ -224,7 +225,7 @@ def _blankets(
 ) -> Callable[[float], list[Blanket]]:
     """Return the blankets at a local ε₀: those of the mechanism, or of any."""
     from ldprl.accounting.blanket import clones
-    from ldprl.mechanisms.catalogue import build_mechanism
+    from ldprl.mechanisms.catalogue import build_mechanism, problem_for
 
     if mechanism is None:
         for name, size in sizes.items():
@@ -233,7 +234,8 @@ def _blankets(
         return lambda local: [clones(local)]
     shape = shape_from(sizes, "a size, with --mechanism")
     # δ is only looked at to refuse a mechanism that needs one.
-    return lambda local: build_mechanism(mechanism, shape, local, 1e-3).blankets()
+    problem = problem_for(mechanism, shape)
+    return lambda local: build_mechanism(mechanism, problem, local, 1e-3).blankets()
 
 
 @statements.command(epilog="Example: **ldprl statement profile --epsilon 2 --delta 1e-6**")
@@ -259,7 +261,7 @@ def profile(
 
     Each δ is proven not to be too small; the gap says by how much it can be too large.
     """
-    from ldprl.mechanisms.catalogue import build_mechanism, check_level
+    from ldprl.mechanisms.catalogue import build_mechanism, check_level, problem_for
 
     probability("delta", delta, zero=True)
     shape = shape_from({"states": states, "actions": actions, "horizon": horizon}, "a size", 10**5)
@@ -268,7 +270,10 @@ def profile(
     if mechanism is not None:
         check_level(mechanism, epsilon, delta)
     names = private_mechanisms(constants, delta) if mechanism is None else [mechanism]
-    built = {name: build_mechanism(name, shape, epsilon, delta, constants=kind) for name in names}
+    built = {
+        name: build_mechanism(name, problem_for(name, shape), epsilon, delta, constants=kind)
+        for name in names
+    }
     for name, one in built.items():
         if not one.private:
             raise InputError("mechanism", name, "a private mechanism: this one claims nothing")

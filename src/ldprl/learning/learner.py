@@ -50,7 +50,8 @@ class Learner(Named, ABC):
         """Return the learner, from those of the parameters that its constructor takes.
 
         Beside the mechanism these are its ``shape`` and ``constants``, and what the caller has:
-        ``episodes``, ``epsilon``, ``failure_probability``, ``alpha``, ``structure``.
+        ``episodes``, ``epsilon``, ``failure_probability``, ``alpha``, ``structure``,
+        ``memory_users``.
         """
         own = {"mechanism": mechanism, "shape": mechanism.problem, "constants": mechanism.constants}
         return built_from(cls, own | given)

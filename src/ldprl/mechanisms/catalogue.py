@@ -8,10 +8,25 @@ from ldprl.errors import InputError, one_of, positive, probability
 from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.naming import Catalogue
 from ldprl.problem import Problem
+from ldprl.shape import Shape
 
 MECHANISMS: Catalogue[Mechanism] = Catalogue("mechanism", "ldprl.mechanisms", Mechanism)  # type: ignore[type-abstract]
 # Beyond these, tables of noise do not fit into memory or e^ε into a float.
 _EPSILON_RANGE = (1e-4, 1e6)
+
+
+def for_tables() -> list[str]:
+    """Return the names of the mechanisms for finitely many states, whose policies are tables."""
+    return [name for name, kind in MECHANISMS.items() if "shape" in kind.parameters()]
+
+
+def problem_for(name: str, shape: Shape) -> Problem:
+    """Return ``shape``, or a small problem of vectors for a mechanism that is not for tables."""
+    if "shape" in MECHANISMS.find(name).parameters():
+        return shape
+    from ldprl.policies.linear import Linear
+
+    return Linear(features=("x",), actions=("no", "yes"), horizon=shape.horizon, returns=(0, 1))
 
 
 def check_level(name: str, epsilon: float | None, delta: float) -> None:

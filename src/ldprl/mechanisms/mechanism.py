@@ -139,8 +139,8 @@ class Mechanism(Named, ABC):
         for key, value in options.items():
             if key not in cls.options:
                 raise InputError(key, value, f"no {key} with {cls.name}")
-        # One for tables takes their shape; another problem is refused by its constructor.
-        given = {"problem": problem, "shape": problem, "epsilon": epsilon, "delta": delta or None}
+        shape = tabular(problem) if "shape" in taken else None
+        given = {"problem": problem, "shape": shape, "epsilon": epsilon, "delta": delta or None}
         return built_from(cls, given | {"constants": constants, "squares": squares} | options)
 
     def randomizer(self) -> dict[str, Any]:

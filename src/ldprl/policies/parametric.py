@@ -166,6 +166,10 @@ class Parametric(Problem):
 
         return Perturbed.from_document(document, self)
 
+    def sizes(self) -> dict[str, Any]:
+        """Return d and H."""
+        return {"parameters": self.size, "horizon": self.horizon}
+
     def recommended(self, learner: str, mechanism: str) -> tuple[str, str]:
         """Return evolution strategies from one bit, where nothing else is given."""
         return learner or "ldp-es", mechanism or "threshold-bits"

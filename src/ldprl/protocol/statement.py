@@ -259,7 +259,7 @@ def privacy_statement(
     probability("crowd_delta", crowd_delta, zero=False)
     for index, count in enumerate(reports):
         whole_number(f"reports[{index}]", count, 1)
-    given, shape = mechanism.guarantee, mechanism.shape
+    given = mechanism.guarantee
     claimed = given
     if mechanism.constants == "paper":
         asked = getattr(mechanism, "epsilon", given.epsilon), getattr(mechanism, "delta", 0.0)
@@ -273,17 +273,14 @@ def privacy_statement(
         summary=mechanism.summary,
         parameters={
             "constants": mechanism.constants,
-            "states": shape.states,
-            "actions": shape.actions,
-            "horizon": shape.horizon,
-            "step_dependent": shape.step_dependent,
+            **mechanism.problem.sizes(),
             "resolution": mechanism.resolution,
         },
         claimed=claimed,
         given=given,
         report=mechanism.in_plain_words,
         returning=tuple(_spent(mechanism, count) for count in reports) if private else (),
-        question=bool(mechanism.questions()),
+        question=mechanism.asks > 0,
         simulation_only=mechanism.constants == "paper" and mechanism.resolution is None,
         beyond=_beyond(mechanism) if private else None,
         mixed=mixed,

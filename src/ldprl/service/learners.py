@@ -18,8 +18,12 @@ def learner_of(deployment: Deployment) -> Learner:
         raise InputError("learner", deployment.learner, expected)
     check_pair(deployment.learner, deployment.mechanism)
     check_structure(deployment.learner, deployment.structure)
-    failure = float(deployment.failure_probability)
-    return kind.build(deployment.built, failure_probability=failure, structure=deployment.structure)
+    return kind.build(
+        deployment.built,
+        failure_probability=float(deployment.failure_probability),
+        structure=deployment.structure,
+        memory_users=deployment.memory_users,
+    )
 
 
 def check_used(deployment: Deployment) -> None:

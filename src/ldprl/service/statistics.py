@@ -49,7 +49,7 @@ class Decoder:
     def __init__(self, database: Database, deployment: Deployment, forget_before: int = 0) -> None:
         self._database = database
         self._mechanism = deployment.built
-        self._memory = deployment.memory_users
+        self._memory = None if deployment.built.in_order else deployment.memory_users
         self._since = forget_before
         terms = terms_of(deployment)
         self._terms = None if terms is None else replace(terms, since=forget_before)
