@@ -15,6 +15,7 @@ from scipy import stats
 from ldprl.accounting.loss import (
     LossPair,
     bits_delta,
+    compose,
     delta_at,
     gaussian_delta,
     least_noise,
@@ -186,3 +187,18 @@ def test_least_noise_is_the_least() -> None:
         scale = least_noise(lambda sigma: gaussian_delta(1 / sigma, 1.0), delta, start)
         assert gaussian_delta(1 / scale, 1.0) <= delta
         assert gaussian_delta(1 / (0.998 * scale), 1.0) > delta
+
+
+def test_what_bins_hide_is_added_to_the_losses_of_an_upper_bound_alone() -> None:
+    """Each copy's losses exceed those of its bins by as much as its slack."""
+    pair = LossPair(np.array([0.7, 0.3]), np.array([0.4, 0.6]), copies=3)
+    loose = replace(pair, slack=0.25)
+    upper = compose([loose]).losses - compose([pair]).losses
+    np.testing.assert_allclose(upper, 3 * 0.25, rtol=1e-12)
+    assert (compose([loose], lower=True).losses == compose([pair], lower=True).losses).all()
+
+
+def test_losses_too_rare_for_the_grid_count_as_certain() -> None:
+    rare = 2.0**-50
+    pair = LossPair(np.array([1 - rare, rare]), np.array([1 - rare**3, rare**3]))
+    assert compose([pair]).certain >= rare

@@ -107,6 +107,7 @@ def test_the_incumbent_has_all_of_the_confidence() -> None:
     bits = Bits(1000, 400)
     own, other = incumbent_certificate(bits, SCALE, 0.95), certificate(bits, 1, SCALE, 0.95)
     assert other.worth.low < own.worth.low < own.worth.high < other.worth.high
+    assert_close(own.worth, SCALE.worth(mean_interval(bits, 1 - 0.95)))
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,8 @@ def test_something_that_is_no_service(service: FakeService, make_client: MakeCli
         (404, {}, b"{}"),
         (302, {"Location": "https://elsewhere.example/"}, b""),
         (200, {}, b"[" * 100_000),
-        (200, {}, b'"' + b"x" * 2**23 + b'"'),
+        # The deployment itself, with more behind it than anybody reads.
+        (200, {}, json.dumps({"deployment": DEPLOYMENT.document, "more": "x" * 2**23}).encode()),
     ]
     for page in pages:
         service.instead.append(page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -139,7 +140,14 @@ def test_options_are_the_mechanism_s_own() -> None:
         Deployment.from_toml(table | {"mechanism": MECHANISM, "layout": "joint"})
 
 
-def test_a_document_loads_no_module() -> None:
-    document = Deployment("own", SHAPE, "2").document | {"mechanism": "antigravity:Mechanism"}
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"mechanism": "antigravity:Mechanism"},
+        {"policy": {"kind": "antigravity:Policies"}, "shape": {}},
+    ],
+)
+def test_a_document_loads_no_module(changes: dict[str, Any]) -> None:
+    document = Deployment("own", SHAPE, "2").document | changes
     with pytest.raises(InputError, match="that this program has imported"):
         Deployment.from_document(document)
