@@ -12,7 +12,7 @@ import pytest
 
 from ldprl.relay.app import RelayApp
 from ldprl.relay.courier import Courier
-from ldprl.relay.store import RelayStore
+from ldprl.relay.store import RelayedPlan, RelayStore
 from ldprl.relay.upstream import Upstream
 from ldprl.service.limits import Limits
 from ldprl.service.metrics import Metrics
@@ -74,3 +74,14 @@ def test_the_deployment_is_written_once(app: RelayApp) -> None:
     app._deployment.__dict__["document"] = None
     status, body = asyncio.run(asked(app, "GET", "/v1/deployment"))
     assert (status, json.loads(body)["deployment"]) == (200, document)
+
+
+def test_nobody_is_given_a_plan_whose_crowd_is_complete(app: RelayApp, store: RelayStore) -> None:
+    store.add_plan(RelayedPlan(1, b"the plan", 300, None))
+    courier = app._courier
+    courier._settled = True
+    courier._read_plans()
+    assert asyncio.run(asked(app, "GET", "/v1/policy")) == (200, b"the plan")
+    courier._reached[1] = 0.0
+    status, body = asyncio.run(asked(app, "GET", "/v1/policy"))
+    assert (status, json.loads(body)["cause"]) == (503, "between-versions")
