@@ -14,6 +14,7 @@ from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError
 from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.sampling import InsecureSource
+from ldprl.policies.policy import MOST_POLICIES
 from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, longest_report
@@ -117,12 +118,12 @@ def test_there_is_room_for_the_longest_report_of_every_assignment(first: str) ->
                 draw(whole, found, InsecureSource(0))
 
 
-def test_tables_of_a_law_are_drawn_evenly() -> None:
+def test_policies_of_a_law_are_drawn_evenly() -> None:
     """Binomial counts within 5 deviations: type-I error below 10⁻⁶."""
     found, _ = deployment(3, mechanism="return-bits")
     law = TableDistribution.of(found.shape, np.full((1, 2, 2), 0.5), "0" * 32)
     whole = _written(found, found.built.ask((Assignment(law),)))
     source, draws = InsecureSource(7), 2000
-    tables = [draw(whole, found, source)[0].table for _ in range(draws)]
-    upper = sum(one >= law.count / 2 for one in tables if one is not None)
+    numbers = [draw(whole, found, source)[0].number for _ in range(draws)]
+    upper = sum(one >= MOST_POLICIES / 2 for one in numbers if one is not None)
     assert abs(upper - draws / 2) < 5 * (draws / 4) ** 0.5
