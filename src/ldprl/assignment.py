@@ -89,9 +89,14 @@ class Assignment:
         if law is None:
             return self
         own = check_number("number", number)
-        policy = law.policy(own)
-        asked = tuple(question.drawn(law, own) for question in self.questions)
-        return replace(self, policies=policy, questions=asked)
+        return replace(self, policies=law.policy(own), questions=self.questions_of(own))
+
+    def questions_of(self, number: int) -> tuple[Any, ...]:
+        """Return what the user is asked who drew ``number``, if there is a law."""
+        law = self.distribution
+        if law is None:
+            return self.questions
+        return tuple(question.drawn(law, number) for question in self.questions)
 
     def spread(self, users: int, rng: np.random.Generator) -> Iterator[tuple[Assignment, int]]:
         """Draw which policies ``users`` users get: each with the number of its users."""

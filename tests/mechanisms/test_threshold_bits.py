@@ -185,6 +185,8 @@ BAD = [
     ({"high": UNIT + 1}, "high"),
     ({"low": 0.5}, "low"),
     ({"high": True}, "high"),
+    ({"own": (2**32, True)}, "own"),
+    ({"own": (1, 1)}, "own"),
     ({"baseline": FALLING[:-1]}, "baseline"),
     ({"baseline": tuple(reversed(FALLING))}, "baseline"),
     ({"baseline": (UNIT + 1, *FALLING[1:])}, "baseline"),
@@ -238,14 +240,21 @@ def test_a_plan_is_stored_and_an_assignment_sent() -> None:
     deployment = Deployment("any", PROBLEM, "1", "threshold-bits", learner="ldp-es")
     (stored,) = plan_from(plan_text(PLAN), deployment.built)
     assert stored.questions == (ASKED,)
-    issued = Issued(deployment.digest, 1, 0, PLAN[0])
-    sent = json.loads(json.dumps(issued.document(deployment.built))) | {"table": 12}
-    received = Issued.from_document(sent, deployment).assignment
-    assert received.questions == (ASKED.drawn(law(), 12),)
-    np.testing.assert_array_equal(
-        received.policy.parameters,  # type: ignore[attr-defined]
-        law().parameters([12])[0],
-    )
+    built = deployment.built
+    by_law = Issued(deployment.digest, 1, 0, PLAN[0]).document(built) | {"number": 12}
+    by_policy = Issued(deployment.digest, 1, 0, PLAN[0], 12).document(built)
+    # As a journal writes it down.
+    drawn = Issued(deployment.digest, 1, 0, PLAN[0].drawn(12), 12).document(built)
+    assert by_policy == drawn
+    for sent in (by_law, by_policy):
+        document = json.loads(json.dumps(sent))
+        received = Issued.from_document(document, deployment, 12).assignment
+        assert received.questions == (ASKED.drawn(law(), 12),)
+        parameters = received.policy.parameters  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(parameters, law().parameters([12])[0])
+    chosen = by_law | {"questions": by_policy["questions"]}
+    with pytest.raises(InputError, match="none under a law"):
+        Issued.from_document(chosen, deployment, 12)
     report = deployment.built.privatize(Total(3.0), received, SystemSource())
     assert deployment.built.codec(received).write(report) in ([0], [1])
 

@@ -38,12 +38,15 @@ class Issued:
     def document(self, mechanism: Mechanism) -> dict[str, Any]:
         """Return it as JSON. The weights of an answer stay with the service.
 
-        A law goes out whole, unless the user's own policy is known: then that alone.
+        A law goes out whole, unless the user's own policy is known: then that alone, with what the
+        user is asked.
         """
+        one = self.assignment
+        asked = one.questions if self.number is None else one.questions_of(self.number)
         return (
             {"deployment": self.deployment, "version": self.version, "assignment": self.index}
             | self._policy()
-            | {"questions": [mechanism.question_document(q) for q in self.assignment.questions]}
+            | {"questions": [mechanism.question_document(question) for question in asked]}
             | ({} if self.number is None else {"number": self.number})
         )
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CELLS = 256
 """Into how many equal parts the range of returns is cut, for where returns lie."""
-_KEYS = {"kind", "low", "high", "baseline"}
+_KEYS = {"kind", "low", "high", "baseline", "own"}
 Words = NDArray[np.uint32]
 
 
@@ -49,8 +49,8 @@ class Threshold(Query):
         For each of 256 equal parts of the range, which share of the returns the service takes to be
         above it, in 1/2¹⁶: none above the one before. Fixed before the user answers.
     own
-        The word of the user who drew a number, and whether their threshold is a wide one; None in
-        a plan.
+        The word r of the user who drew a number, and whether their threshold is a wide one; None
+        in a plan.
     """
 
     low: int
@@ -65,6 +65,8 @@ class Threshold(Query):
     def check(self, field: str, assignment: Assignment, problem: Problem) -> None:
         """Refuse an empty range, a baseline that rises, and policies without public words."""
         self._check(field)
+        if self.own is not None:
+            raise InputError(f"{field}.own", self.own, "none in a plan: it is the user's")
         if not isinstance(assignment.policies, Perturbed):
             given = type(assignment.policies).__name__
             raise InputError(f"{field}.kind", given, "a law of shifted parameters with thresholds")
@@ -75,12 +77,18 @@ class Threshold(Query):
         shares = self.baseline
         fits = isinstance(shares, tuple) and len(shares) == CELLS
         fits = fits and all(type(share) is int and 0 <= share <= UNIT for share in shares)
+        if self.own is not None:
+            word, wide = self.own
+            whole_number(f"{field}.own", word, 0, 2**32 - 1)
+            instance_of(f"{field}.own", wide, bool)
         if not fits or any(late > early for early, late in pairwise(shares)):
             expected = f"{CELLS} whole numbers from {UNIT} to 0, none above the one before"
             raise InputError(f"{field}.baseline", str(shares)[:80], expected)
 
     def drawn(self, law: PolicyDistribution, number: int) -> Threshold:
         """Return the question with the threshold of the user who drew ``number``."""
+        if self.own is not None:
+            raise InputError("questions.own", self.own, "none under a law: it follows from that")
         words, wide = instance_of("law", law, Perturbed).public_words([number])
         return replace(self, own=(int(words[0]), bool(wide[0])))
 
@@ -102,9 +110,10 @@ class Threshold(Query):
         return found
 
     def document(self) -> dict[str, Any]:
-        """Return the range and the baseline."""
+        """Return the range and the baseline, and what is the user's own once it is drawn."""
         shown = {"low": self.low, "high": self.high, "baseline": list(self.baseline)}
-        return {"kind": self.kind} | shown
+        own = {} if self.own is None else {"own": list(self.own)}
+        return {"kind": self.kind} | shown | own
 
     @classmethod
     def from_document(cls, field: str, document: object) -> Threshold:
@@ -116,6 +125,10 @@ class Threshold(Query):
         shares = document.get("baseline")
         if not isinstance(shares, list) or len(shares) != CELLS:
             raise InputError(f"{field}.baseline", str(shares)[:80], f"a list of {CELLS}")
-        read = cls(document.get("low", -1), document.get("high", -1), tuple(shares))
+        own = document.get("own")
+        if own is not None and (not isinstance(own, list) or len(own) != 2):
+            raise InputError(f"{field}.own", own, "a word, and whether the threshold is wide")
+        drawn = None if own is None else (own[0], own[1])
+        read = cls(document.get("low", -1), document.get("high", -1), tuple(shares), drawn)
         read._check(field)
         return read
