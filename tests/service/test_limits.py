@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ldprl.service.causes import DelayedError
+from ldprl.service.causes import DelayedError, RejectionError
 from ldprl.service.http_protocol import HEADER_SECONDS
 from ldprl.service.limits import Gate, Limits, address_key
 
@@ -102,6 +102,20 @@ def test_bodies_together_are_bounded_and_let_go_of() -> None:
         assert await gate.read(scope(), receive)
 
     asyncio.run(fill())
+
+
+def test_of_a_body_that_is_too_large_no_more_is_held_than_of_one_that_is_not() -> None:
+    gate, held = Gate(Limits(body_bytes=100, held_bytes=1000)), list[int]()
+
+    async def receive() -> dict[str, Any]:
+        held.append(gate._bytes)
+        return {"type": "http.request", "body": b"x" * 60, "more_body": len(held) < 6}
+
+    with pytest.raises(RejectionError, match="too-large"):
+        asyncio.run(gate.read(scope(), receive))
+    assert max(held) == 60
+    assert len(held) == 6
+    assert gate._bytes == 0
 
 
 def test_a_flood_is_answered_429_with_retry_after(
