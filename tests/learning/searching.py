@@ -27,8 +27,9 @@ def served(
     count: int,
     rng: np.random.Generator,
     aim: FloatArray = AIM,
+    lies: float = 1.0,
 ) -> ReturnSums:
-    """Return the sums with those of ``count`` users of the next plan."""
+    """Return the sums with those of ``count`` users of the next plan, a share of whom may lie."""
     mechanism = learner.mechanism
     assert isinstance(mechanism, ThresholdBits)
     (one,) = next_plan(learner, mechanism, sums, rng)
@@ -38,7 +39,8 @@ def served(
     wide = rng.random(count) < 26 / 256
     chances = mean_return(law.shifted(shifts), aim)  # type: ignore[union-attr]
     returns = (rng.random(count) < chances).astype(np.float64)
-    bits = mechanism.randomized(mechanism.true_bits(asked, returns, words, wide), rng)
+    bits = mechanism.true_bits(asked, returns, words, wide)
+    bits = np.where(rng.random(count) < lies, mechanism.randomized(bits, rng), bits)
     tally = mechanism.sums(asked, shifts, words, wide, bits)
     return sums + mechanism.decode(tally, count, one)
 

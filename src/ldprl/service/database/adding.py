@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from ldprl.mechanisms.codec import Adder
 from ldprl.service.database.protocol import Admitted, Verdict
 from ldprl.shape import IntArray
 
@@ -47,12 +50,16 @@ def added(reports: Sequence[Admitted]) -> dict[tuple[int, int], tuple[int, IntAr
     groups: dict[tuple[int, int], list[Admitted]] = {}
     for report in reports:
         groups.setdefault((report.version, report.assignment), []).append(report)
-    return {
-        place: (
-            len(group),
-            group[0].codec.total(
-                [report.values for report in group], [report.number for report in group]
-            ),
-        )
-        for place, group in sorted(groups.items())
-    }
+    return {place: (len(group), _sum(group)) for place, group in sorted(groups.items())}
+
+
+def _sum(group: Sequence[Admitted]) -> IntArray:
+    """Add up reports under one assignment: those of some requests are drawn, of others not."""
+    kinds: dict[type[Adder], list[Admitted]] = {}
+    for report in group:
+        kinds.setdefault(type(report.codec), []).append(report)
+    parts = [
+        some[0].codec.total([one.values for one in some], [one.number for one in some])
+        for some in kinds.values()
+    ]
+    return functools.reduce(operator.add, parts)
