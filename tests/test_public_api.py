@@ -25,6 +25,7 @@ from ldprl import (
     Assignment,
     BoundedNoise,
     Budget,
+    Contexts,
     Gaussian,
     InputError,
     Laplace,
@@ -37,6 +38,7 @@ from ldprl import (
     UCBVIBernstein,
     grid_world,
     hard_tree,
+    learn,
     privacy_statement,
     random_mdp,
     riverswim,
@@ -94,6 +96,11 @@ KINDS: dict[str, tuple[object, ...]] = {
     "structure": KNOWLEDGE, "transitions": TABLE, "rewards": TABLE, "initial": TABLE,
     "groups": TABLE, "incumbent": TABLE, "admissible": TABLE, "successors": TABLE,
     "reports": ("2", (1.5,), (-1,), ("2",), (True,), 3, None), "policies": TABLE,
+    "env": (3, None, "no-such-env", LAPLACE, MDP, dict), "policy": (*WORD, "table", MDP),
+    "users": WHOLE, "hidden": ("16", 16, (0,), (1.5,), ("a",), ()), "activation": WORD,
+    "return_range": ((1, 0), (0,), "0,1", 3, (0, math.nan), ("a", "b")), "spread": NUMBER,
+    "start": ("zeros", (1.0,), math.nan, MDP), "scale": ((0, 1), "1", 3, (1,), (-1, 1), ("a", 1)),
+    "features": TABLE,
     "share": NUMBER, "questions": ("text", ("text",), 3, None),
 }  # fmt: skip
 FREE = {"progress", "status"}
@@ -107,9 +114,10 @@ LATER = {(Assignment, "policies"), (Assignment, "share")}
 MEANT: dict[tuple[object, str], tuple[object, ...]] = {
     (Budget, "epsilon"): ("2",),
     (hard_tree, "episodes"): (10**30, HUGE),
+    (learn, "epsilon"): (None,),
     (run_protocol, "replan"): (str,),
 }
-"""Decimal text is a number of a budget; any number of users has a hardest instance; a class can be
+"""Decimal text is a number of a budget; without ε there is no privacy; any number of users has a hardest instance; a class can be
 called, and what it returns is looked at later."""
 """What means something although it is in the list of its kind."""
 
@@ -147,11 +155,13 @@ GOOD: dict[Callable[..., Any], tuple[Any, ...]] = {
     privacy_statement: (LAPLACE,),
     simulate: (MDP, LDPOBI(LAPLACE), LAPLACE, 5),
     run_protocol: (MDP, LDPOBI(LAPLACE), LAPLACE, 5),
+    Contexts: (np.ones((3, 2)), np.ones((3, 2))),
+    learn: (Contexts(np.ones((3, 2)), np.ones((3, 2))), "linear", 1.0, 5),
     Assignment: (np.zeros((2, 2), dtype=np.int64),),
 }
 ELSEWHERE = {
     "CountingMechanism", "Mechanism", "Learner", "InputError", "PrivacyWarning", "Simulation",
-    "Statistics", "Trajectory", "Ledger",
+    "Statistics", "Trajectory", "Ledger", "Rollouts",
 }  # fmt: skip
 """Bases and results, which nobody builds; statistics are looked at where they are planned from,
 trajectories where they are privatized, and a user's ledger has tests of its own."""

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ldprl.shape import Shape as Shape
     from ldprl.simulation.engine import Simulation as Simulation
     from ldprl.simulation.engine import simulate as simulate
+    from ldprl.simulation.learn import Rollouts as Rollouts
+    from ldprl.simulation.learn import learn as learn
     from ldprl.simulation.reference import run_protocol as run_protocol
     from ldprl.statistics import Statistics as Statistics
     from ldprl.worlds import TabularMDP as TabularMDP
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from ldprl.worlds import hard_tree as hard_tree
     from ldprl.worlds import random_mdp as random_mdp
     from ldprl.worlds import riverswim as riverswim
+    from ldprl.worlds.contexts import Contexts as Contexts
 
 __version__ = "0.2.0"
 
@@ -48,6 +51,7 @@ _HOMES = {
     "Assignment": "ldprl.assignment",
     "BoundedNoise": "ldprl.mechanisms.bounded_noise",
     "Budget": "ldprl.accounting.composition",
+    "Contexts": "ldprl.worlds.contexts",
     "CountingMechanism": "ldprl.mechanisms.counting",
     "Gaussian": "ldprl.mechanisms.gaussian",
     "grid_world": "ldprl.worlds",
@@ -58,6 +62,7 @@ _HOMES = {
     "LDPOBI": "ldprl.learning.ldp_obi",
     "LDPPSRL": "ldprl.learning.psrl",
     "LDPTS": "ldprl.learning.ldp_ts",
+    "learn": "ldprl.simulation.learn",
     "Learner": "ldprl.learning.learner",
     "Ledger": "ldprl.client.ledger",
     "Mechanism": "ldprl.mechanisms.mechanism",
@@ -68,6 +73,7 @@ _HOMES = {
     "random_mdp": "ldprl.worlds",
     "RandomizedResponse": "ldprl.mechanisms.randomized_response",
     "riverswim": "ldprl.worlds",
+    "Rollouts": "ldprl.simulation.learn",
     "run_protocol": "ldprl.simulation.reference",
     "Shape": "ldprl.shape",
     "Shuffle": "ldprl.mechanisms.shuffle",

@@ -9,6 +9,7 @@ from ldprl.learning.learner import Learner
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.naming import Catalogue
+from ldprl.problem import Problem
 from ldprl.recommended import recommended_pair
 from ldprl.shape import Shape
 from ldprl.structure import Structure
@@ -84,7 +85,7 @@ def check_structure(learner: str, structure: Structure | None) -> None:
 def build(
     learner: str,
     mechanism: str,
-    shape: Shape,
+    shape: Problem,
     *,
     episodes: int,
     epsilon: float | None = None,

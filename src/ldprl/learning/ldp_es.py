@@ -204,14 +204,15 @@ class LDPES(Learner):
         n, size = new.users, len(state.mean)
         users = state.users + n
         k = self._counted(users)
-        beta, rho = math.sqrt(k / self.mechanism.variance), min(1.0, n / k)
+        variance = self.mechanism.variance_of(new)
+        beta, rho = math.sqrt(k / variance), min(1.0, n / k)
         gradient, curvature = self._scores(new)
         mean = state.mean + rho * beta * new.law.spread.astype(np.float64) * gradient
 
         latest = math.exp(-n / (k * _FORGETTING))
         own = curvature - curvature.mean()
         summed = latest * state.curvature + n * own
-        scatter = latest * state.scatter + n * _SCATTER * self.mechanism.variance
+        scatter = latest * state.scatter + n * _SCATTER * variance
         seen = 0.0
         if size > 1:
             seen = max(0.0, 1 - scatter * (1 - 1 / size) / max(float((summed**2).mean()), 1e-300))

@@ -110,6 +110,10 @@ class ThresholdBits(Mechanism):
         """One question."""
         return 1
 
+    def variance_of(self, sums: LawSums) -> float:
+        """Return the variance of what the users of one law reported, decoded."""
+        return self.variance
+
     def randomizer(self) -> dict[str, Any]:
         """Return the oracle of the bit."""
         return {Threshold.kind: self._oracle.document()}
@@ -189,6 +193,20 @@ class ThresholdBits(Mechanism):
     ) -> IntArray:
         """Return the tally of users with these shifts ξ, of shape (n, d), and reported bits."""
         return tally_of(asked, shifts, asked.cells(words, wide), bits)
+
+    def sample_sums(
+        self,
+        assignment: Assignment,
+        shifts: NDArray[np.int8],
+        returns: FloatArray,
+        rng: np.random.Generator,
+    ) -> IntArray:
+        """Draw the reports of users with these shifts and returns, and return their tally."""
+        asked = self.asked(assignment)
+        law = instance_of("assignment.law", assignment.distribution, Perturbed)
+        words, wide = law.draw_words(rng, len(returns))
+        bits = self.randomized(self.true_bits(asked, returns, words, wide), rng)
+        return self.sums(asked, shifts, words, wide, bits)
 
     def decode(self, tally: Array, users: int, assignment: Assignment) -> ReturnSums:
         """Return the sums with the law that they are of; learners take the noise off."""

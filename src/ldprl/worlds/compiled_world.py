@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,35 @@ from ldprl.worlds.sampled import SampledWorld, checked_returns
 _begin = exact_method("begin")
 _observe = exact_method("observe")
 _step = exact_method("step")
+
+
+def compiled_actions(problem: Layered) -> Callable[[FloatArray, FloatArray], Array]:
+    """Return ``problem.act_many`` as compiled code: for worlds that ask for few actions at once."""
+    arrays = problem.kernel_arguments()
+    work, count = work_for(arrays), len(arrays.low)
+
+    def act(parameters: FloatArray, observations: FloatArray) -> Array:
+        chosen = np.empty((len(observations), max(1, count)))
+        act_each(arrays, parameters, observations, work, chosen)
+        return chosen if count else chosen[:, 0].astype(np.int64)
+
+    return act
+
+
+@entry
+def act_each(
+    policy: LayeredArrays,
+    parameters: FloatArray,
+    seen: FloatArray,
+    work: FloatArray,
+    actions: FloatArray,
+) -> None:
+    """Write the action of each policy for its observation: a choice, or levels."""
+    for user in range(len(seen)):
+        if policy.steps == 0:
+            actions[user, 0] = choice(parameters[user], seen[user], policy, work)
+        else:
+            levels(parameters[user], seen[user], policy, work, actions[user])
 
 
 class CompiledWorld(SampledWorld):

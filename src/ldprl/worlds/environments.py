@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import gymnasium
@@ -15,6 +16,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from ldprl.errors import InputError
 from ldprl.policies.actions import Choices
 from ldprl.policies.features import Features
+from ldprl.policies.layers import Layered
 from ldprl.policies.parametric import Parametric
 from ldprl.shape import Array, FloatArray
 from ldprl.worlds.named import KNOWN, Known
@@ -50,6 +52,7 @@ class EnvironmentWorld(SampledWorld):
         self._envs = env if isinstance(env, VectorEnv) else [env]
         self._factory = factory
         self._seen, self._done = _spaces(env)
+        self._act = _acting(problem)
 
     def close(self) -> None:
         """Close what the factory has made."""
@@ -169,10 +172,19 @@ class EnvironmentWorld(SampledWorld):
     def _batch(self, parameters: FloatArray, seen: FloatArray) -> Array:
         if not np.isfinite(seen).all():
             raise InputError("observation", "NaN or infinity", f"finite numbers of {self.name}")
-        chosen: Array = self.problem.act_many(parameters, seen)
+        chosen = self._act(parameters, seen)
         if isinstance(self.problem.actions, Choices):
             return chosen + int(self._done.start)
         return chosen.astype(self._done.dtype).reshape(len(seen), *self._done.shape)
+
+
+def _acting(problem: Parametric) -> Callable[[FloatArray, FloatArray], Array]:
+    """Return what finds the actions of a policy each: the same actions, faster with numba."""
+    if isinstance(problem, Layered) and find_spec("numba") is not None:
+        from ldprl.worlds.compiled_world import compiled_actions
+
+        return compiled_actions(problem)
+    return problem.act_many
 
 
 def environment_setting(
