@@ -115,10 +115,11 @@ MEANT: dict[tuple[object, str], tuple[object, ...]] = {
     (Budget, "epsilon"): ("2",),
     (hard_tree, "episodes"): (10**30, HUGE),
     (learn, "epsilon"): (None,),
+    (learn, "spread"): ("2",),
     (run_protocol, "replan"): (str,),
 }
-"""Decimal text is a number of a budget; without ε there is no privacy; any number of users has a hardest instance; a class can be
-called, and what it returns is looked at later."""
+"""Decimal text is a number of a budget and of a policy; without ε there is no privacy; any number
+of users has a hardest instance; a class can be called, and what it returns is looked at later."""
 """What means something although it is in the list of its kind."""
 
 NOISY = (SHAPE, 1.0)

@@ -88,7 +88,7 @@ def test_a_picture_and_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     result = small()
     (axes,) = result.plot().axes
     line, *_ = axes.lines
-    np.testing.assert_allclose(line.get_ydata(), result.curve[1])
+    np.testing.assert_allclose(np.asarray(line.get_ydata(), dtype=float), result.curve[1])
     frame = result.to_frame()  # of pyarrow: pandas is not among the packages of the tests
     assert frame.num_rows == result.worth.size
     assert frame.column_names == ["run", "users", "mean_return"]

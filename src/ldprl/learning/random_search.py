@@ -45,6 +45,11 @@ class RandomSearch(Learner):
             raise InputError("mechanism", mechanism.name, expected)
         self.mechanism = mechanism
 
+    @classmethod
+    def can_serve(cls) -> bool:
+        """Nobody should be served by it: it is there to be beaten."""
+        return False
+
     @property
     def problem(self) -> Parametric:
         """What users see and do."""
