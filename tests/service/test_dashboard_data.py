@@ -12,10 +12,15 @@ import numpy as np
 import pytest
 
 from ldprl.assignment import Assignment, Plan
+from ldprl.learning.ldp_es import LDPES
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.threshold_bits import ThresholdBits
+from ldprl.policies.features import Feature
+from ldprl.policies.linear import Linear
+from ldprl.policies.perturbed import Perturbed
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.dashboard_data import dashboard_data
 from ldprl.service.influence import exposure
@@ -216,3 +221,55 @@ def test_exposure_adds_the_weights_of_the_questions() -> None:
     assert rewards[0, :, 1] == pytest.approx(40 * weights)
     assert moves[0, :, 1] == pytest.approx(30 * weights)
     assert not rewards[0, :, 0].any()
+
+
+def test_a_policy_on_vectors_is_shown_by_its_weights_and_by_examples() -> None:
+    """Before anybody reports, and after users who gain by saying yes to a large x."""
+    problem = Linear(
+        features=[Feature("x", "m", scale="2"), Feature("kind", categories=("a", "b"))],
+        actions=["no", "yes"],
+        horizon=1,
+        returns=(0, 1),
+    )
+    deployment = Deployment("vectors", problem, "4")
+    mechanism, learner = deployment.built, LDPES(deployment.built)
+    assert isinstance(mechanism, ThresholdBits)
+    rng, sums = np.random.default_rng(1), mechanism.no_statistics()
+
+    def shown() -> dict[str, Any]:
+        found = dashboard_data(
+            deployment,
+            version=1,
+            planned_at=0,
+            plan=learner.plan(sums, np.random.default_rng(0)),
+            statistics=sums,
+            answered=[],
+            refusals={},
+            paused=False,
+        )
+        json.dumps(found, allow_nan=False)
+        return found
+
+    first = shown()
+    assert first["deployment"]["parameters"] == 8
+    assert first["policy"]["weights"]["inputs"] == ["bias", "x", "kind: a", "kind: b"]
+    words = [one["words"] for one in first["policy"]["examples"]]
+    assert words == ["everything as usual", "x = 2 m", "x = -2 m", "kind = b"]
+    assert first["learning"]["value"] is None
+    for _ in range(10):
+        (one,) = learner.plan(sums, rng)
+        law = one.distribution
+        assert isinstance(law, Perturbed)
+        shifts, x = law.draw(rng, 1000), rng.normal(size=(1000, 1))
+        seen = np.hstack([x, rng.integers(2, size=(1000, 1))])
+        right = problem.act_many(law.shifted(shifts), seen) == (x[:, 0] > 0)
+        tally = mechanism.sample_sums(one, shifts, right.astype(float), rng)
+        sums += mechanism.decode(tally, 1000, one)
+    last = shown()
+    told = {one["words"]: (one["told"], one["share"]) for one in last["policy"]["examples"]}
+    assert told["x = 2 m"][0] == "yes"
+    assert told["x = -2 m"][0] == "no"
+    assert told["x = 2 m"][1] > 0.9
+    assert last["learning"]["significant"]
+    assert last["learning"]["start_value"] == pytest.approx(0.5, abs=0.2)
+    assert last["progress"] is None

@@ -29,6 +29,11 @@ class Actions(ABC):
     def outputs(self) -> int:
         """How many outputs a policy has."""
 
+    @property
+    @abstractmethod
+    def named(self) -> tuple[str, ...]:
+        """A name for each output."""
+
     @abstractmethod
     def choose(self, outputs: FloatArray) -> Array:
         """Return the actions for outputs of shape (n, outputs)."""
@@ -36,6 +41,10 @@ class Actions(ABC):
     @abstractmethod
     def told(self, chosen: Any) -> Action:
         """Return one of the actions that :meth:`choose` returned in Python's own types."""
+
+    @abstractmethod
+    def in_words(self, action: Any) -> str:
+        """Return what a person is told."""
 
     @abstractmethod
     def check(self, field: str, value: object) -> Action:
@@ -60,6 +69,11 @@ class Choices(Actions):
         """One for each action."""
         return len(self.names)
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The names of the actions."""
+        return self.names
+
     def choose(self, outputs: FloatArray) -> IntArray:
         """Return the numbers of actions, of shape (n,); NaN is not larger than anything."""
         best = outputs[:, 0].copy()
@@ -73,6 +87,10 @@ class Choices(Actions):
     def told(self, chosen: Any) -> int:
         """Return the number of an action."""
         return int(chosen)
+
+    def in_words(self, action: Any) -> str:
+        """Return the name of an action."""
+        return self.names[int(action)]
 
     def check(self, field: str, value: object) -> int:
         """Return the number of an action, which may be named."""
@@ -137,6 +155,11 @@ class Levels(Actions):
         """One for each number."""
         return len(self.each)
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The names of the levels."""
+        return tuple(one.name for one in self.each)
+
     @cached_property
     def low(self) -> FloatArray:
         """The least numbers, of shape (outputs,)."""
@@ -158,6 +181,11 @@ class Levels(Actions):
     def told(self, chosen: Any) -> tuple[float, ...]:
         """Return the numbers."""
         return tuple(chosen.tolist())
+
+    def in_words(self, action: Any) -> str:
+        """Return each level with its name, number and unit."""
+        told = zip(self.each, action, strict=True)
+        return ", ".join(f"{one.name} {value:.4g} {one.unit}".strip() for one, value in told)
 
     def check(self, field: str, value: object) -> tuple[float, ...]:
         """Return finite numbers; a user may do something else than they are told."""

@@ -62,6 +62,12 @@ class Feature:
         except (TypeError, ValueError, OverflowError):
             return np.nan
 
+    def in_words(self, value: float) -> str:
+        """Return its name with a value and its unit, or with the category of this number."""
+        if self.categories:
+            return f"{self.name} = {self.categories[int(value)]}"
+        return f"{self.name} = {value:.4g} {self.unit}".strip()
+
     def document(self) -> dict[str, Any]:
         """Return the feature as JSON."""
         if self.categories:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ldprl.policies.layers import Layered
+from ldprl.shape import FloatArray
 
 
 class Linear(Layered):
@@ -12,3 +15,11 @@ class Linear(Layered):
     """
 
     name = "linear"
+
+    def weights(self, parameters: FloatArray) -> dict[str, Any]:
+        """Return the biases, then the weights of each input."""
+        return {
+            "inputs": ["bias", *self.features.inputs_named],
+            "outputs": list(self.actions.named),
+            "values": parameters.reshape(-1, self.actions.outputs).tolist(),
+        }

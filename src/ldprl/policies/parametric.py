@@ -110,6 +110,13 @@ class Parametric(Problem):
         numbers = to_base64(vector("start", start, self.size))
         return type(self).from_document(self.document() | {"start": numbers})
 
+    def weights(self, parameters: FloatArray) -> dict[str, Any] | None:
+        """Return parameters as weights by the names of inputs and outputs, if they are weights.
+
+        ``inputs`` and ``outputs`` are the names, ``values`` has a row for each input.
+        """
+        return None
+
     def act_many(self, parameters: FloatArray, observations: FloatArray) -> Array:
         """Return the actions of n policies (n, d), or of one (1, d), for observations (n, raw).
 

@@ -30,6 +30,8 @@ _IN_BLOCK = 64
 """Half bytes of a SHA-256 digest."""
 _WIDE = 26
 """Of 256: about a tenth of the users have a threshold from the whole range of returns."""
+WIDE_SHARE = _WIDE / 256
+"""The share of these users."""
 _SLACK = 1 + 1e-6
 """What rounding to float32 may add to a spread."""
 _ONES = np.array([bin(half).count("1") - 2 for half in range(16)], dtype=np.int8)
@@ -123,7 +125,7 @@ class Perturbed(PolicyDistribution):
         self, rng: np.random.Generator, users: int
     ) -> tuple[NDArray[np.uint32], BoolArray]:
         """Return the public words of random policies: the same law, and faster."""
-        return rng.integers(2**32, size=users, dtype=np.uint32), rng.random(users) < _WIDE / 256
+        return rng.integers(2**32, size=users, dtype=np.uint32), rng.random(users) < WIDE_SHARE
 
     def shifted(self, perturbation: Int8Array) -> FloatArray:
         """Return θ = μ + σ∘ξ, of the shape of ξ: float32 numbers, as float64."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ldprl.assignment import Plan
+from ldprl.errors import instance_of
 from ldprl.learning.contradictions import contradictions
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.learnt.effects import (
@@ -18,16 +19,24 @@ from ldprl.learnt.effects import (
     values_from_effects,
 )
 from ldprl.learnt.models import DRAWS, Progress, progress, users_until_settled, values_in_models
+from ldprl.learnt.search import searched
 from ldprl.learnt.share import learnt_so_far
 from ldprl.mechanisms.return_bits import ReturnBits
+from ldprl.mechanisms.return_sums import ReturnSums
+from ldprl.mechanisms.threshold_bits import ThresholdBits
+from ldprl.policies.parametric import ParametricPolicy
+from ldprl.policies.perturbed import Perturbed
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.influence import exposure
 from ldprl.service.learners import learner_of
+from ldprl.service.policy_data import policy_data
 from ldprl.shape import FloatArray, Shape
 from ldprl.statistics import Statistics
 
 _DIGITS = 4
 """Decimals of the numbers that a page gets."""
+_OF_TABLES = ("best", "sureness", "visited", "progress", "rewards", "transitions", "influence")
+"""What is known only where states can be counted."""
 _MOST_CELLS = 2000
 """States times steps of a policy that a page shows: a browser is slow with more."""
 
@@ -38,7 +47,7 @@ def dashboard_data(
     version: int,
     planned_at: int,
     plan: Plan,
-    statistics: Statistics,
+    statistics: Statistics | ReturnSums,
     answered: Answered,
     refusals: Mapping[str, int],
     paused: bool,
@@ -49,7 +58,9 @@ def dashboard_data(
     Estimates, their errors and the models drawn around them are those of
     :meth:`~ldprl.learning.ldp_ts.LDPTS.belief`, whoever plans: it knows the law of the noise.
     Where reports do not inform about a model, all of this is None; so is a policy with more cells
-    than anybody reads.
+    than anybody reads. Policies with parameters are described by
+    :func:`~ldprl.service.policy_data.policy_data`, and what was learnt of them by
+    :func:`~ldprl.learnt.search.searched`.
 
     Parameters
     ----------
@@ -68,12 +79,15 @@ def dashboard_data(
     first
         With bits of the return: the same sums and answers of the first users alone.
     """
-    learnt = (
-        _model(deployment, plan, statistics, answered)
-        if statistics.effects is None
-        else _effects(deployment, plan, statistics, answered, first or (statistics, answered))
-    )
-    policy = _rounded(advised_actions(deployment.shape, plan)) if _fits(deployment.shape) else None
+    if isinstance(statistics, ReturnSums):
+        learnt = _returns(deployment, plan, statistics)
+    elif not isinstance(statistics, Statistics):
+        # Sums of somebody's own mechanism.
+        learnt = dict.fromkeys(("policy", "learning", *_OF_TABLES))
+    elif statistics.effects is None:
+        learnt = _model(deployment, plan, statistics, answered)
+    else:
+        learnt = _effects(deployment, plan, statistics, answered, first or (statistics, answered))
     return {
         "deployment": _deployment(deployment),
         "users": statistics.users,
@@ -81,10 +95,23 @@ def dashboard_data(
         "planned_at": planned_at,
         "next_plan_at": deployment.next_plan_at(planned_at),
         "paused": paused,
-        "policy": policy,
+        "contradictions": [],
         **learnt,
         "refusals": dict(sorted(refusals.items())),
-        "contradictions": contradictions(deployment.structure, deployment.built, statistics),
+    }
+
+
+def _returns(deployment: Deployment, plan: Plan, statistics: ReturnSums) -> dict[str, Any]:
+    """Return what bits of the return say of policies with parameters, and nothing about a model."""
+    mechanism = instance_of("mechanism", deployment.built, ThresholdBits)
+    best = learner_of(deployment).best_policy(statistics, np.random.default_rng(0))
+    laws = [one.policies for one in plan if isinstance(one.policies, Perturbed)]
+    # Users who answer for certificates all have one policy.
+    widest = max(laws, key=lambda law: float(law.spread.sum()))
+    return {
+        "policy": policy_data(widest, ParametricPolicy(widest.problem, best.parameters)),
+        "learning": searched(mechanism, statistics.laws),
+        **dict.fromkeys(_OF_TABLES),
     }
 
 
@@ -102,6 +129,8 @@ def _model(
     visits, departures = statistics.visits, statistics.departures
     reports = (statistics.reports, statistics.move_reports)
     return {
+        "policy": _advised(deployment.shape, plan),
+        "contradictions": contradictions(deployment.structure, mechanism, statistics),
         "best": seen.best.tolist(),
         "sureness": _rounded(seen.sureness),
         "visited": _rounded(seen.visited),
@@ -153,10 +182,11 @@ def _effects(
     assert early is not None
     assert isinstance(mechanism, ReturnBits)
     best = learner_of(deployment).best_policy(statistics, np.random.default_rng(0))
-    unknown = ("sureness", "visited", "progress", "rewards", "transitions", "influence")
     latest, earliest = mean_of(mechanism, effects, answered), mean_of(mechanism, early, first[1])
     values = values_from_effects(mechanism, plan, effects, latest, earliest, deployment.structure)
     return {
+        "policy": _advised(shape, plan),
+        "contradictions": contradictions(deployment.structure, mechanism, statistics),
         "best": best.tolist() if _fits(shape) else None,
         "learning": learnt_so_far(
             shape,
@@ -166,8 +196,13 @@ def _effects(
             deployment.structure,
             beyond_noise(effects, statistics.users),
         ),
-        **dict.fromkeys(unknown),
+        **dict.fromkeys(_OF_TABLES[1:]),
     }
+
+
+def _advised(shape: Shape, plan: Plan) -> Any:
+    """Return how likely users are to be advised each action, if anybody can read as much."""
+    return _rounded(advised_actions(shape, plan)) if _fits(shape) else None
 
 
 def _fits(shape: Shape) -> bool:
@@ -177,7 +212,8 @@ def _fits(shape: Shape) -> bool:
 def _deployment(deployment: Deployment) -> dict[str, Any]:
     document = deployment.document
     kept = ("name", "mechanism", "epsilon", "delta", "learner", "report_window_hours")
-    sizes = {key: document["shape"][key] for key in ("horizon", "step_dependent")}
+    sizes = deployment.problem.sizes()
+    sizes = {key: sizes[key] for key in ("horizon", "step_dependent", "parameters") if key in sizes}
     shown = {key: document[key] for key in kept}
     return {"digest": deployment.digest, **shown, **sizes, **document["labels"]}
 

@@ -60,7 +60,8 @@ def gauges(service: Service, dashboard: Mapping[str, Any] | None) -> list[Gauge]
         return found
     wrong, learning = len(dashboard["contradictions"]), dashboard["learning"]
     found.append(Gauge("ldprl_contradictions", "What reports say against [structure].", wrong))
-    found += [Gauge(*named, float(learning[key])) for key, named in _LEARNING.items()]
+    known = {key: value for key, value in (learning or {}).items() if value is not None}
+    found += [Gauge(*named, float(known[key])) for key, named in _LEARNING.items() if key in known]
     if (progress := dashboard["progress"]) is not None:
         found += [Gauge(*named, progress[key]) for key, named in _PROGRESS.items()]
     found += _certified(dashboard["certificate"])

@@ -9,11 +9,16 @@ from typing import Any
 import numpy as np
 
 from ldprl.certificates.certificate import certificate
+from ldprl.errors import instance_of
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.learnt.models import progress
+from ldprl.learnt.search import searched
+from ldprl.mechanisms.return_sums import ReturnSums
+from ldprl.mechanisms.threshold_bits import ThresholdBits
 from ldprl.service.database.protocol import Sum
 from ldprl.service.service import Service
 from ldprl.shape import IntArray
+from ldprl.statistics import Statistics
 
 _POINTS = 16
 """Points in time that are shown, spread evenly over the logarithm of the users."""
@@ -47,19 +52,24 @@ class History:
         decoder, deployment = self._service.decoder, self._service.deployment
         statistics, users = decoder.statistics(sums), sum(one.users for one in sums)
         point: dict[str, Any] = {"users": users, "settled": None, "loss": None}
-        if statistics.effects is None:
+        if isinstance(statistics, ReturnSums):
+            seen = searched(
+                instance_of("mechanism", deployment.built, ThresholdBits), statistics.laws
+            )
+            point |= {key: seen[key] for key in ("value", "error")}
+        elif isinstance(statistics, Statistics) and statistics.effects is None:
             belief = LDPTS(deployment.built, structure=deployment.structure).belief(statistics)
-            seen = progress(statistics, belief, np.random.default_rng(0))
+            found = progress(statistics, belief, np.random.default_rng(0))
             point |= {
-                "settled": round(seen.settled, 4),
-                "loss": round(float(seen.losses.mean()), 4),
+                "settled": round(found.settled, 4),
+                "loss": round(float(found.losses.mean()), 4),
             }
         evidence = decoder.evidence(sums, until=sums[-1].version)
         point["certified"] = None
         if evidence is not None and evidence.current is not None:
             bits, place, terms = evidence.bits, evidence.current, evidence.terms
-            found = certificate(bits[place], place + 1, terms.scale, terms.confidence)
-            point["certified"] = asdict(found.worth)
+            shown = certificate(bits[place], place + 1, terms.scale, terms.confidence)
+            point["certified"] = asdict(shown.worth)
         return point
 
 

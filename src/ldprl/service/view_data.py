@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from ldprl.learnt.sample_size import users_at_random
+from ldprl.mechanisms.return_sums import ReturnSums
 from ldprl.service.causes import REFUSALS
 from ldprl.service.certificate import certificate_document
 from ldprl.service.dashboard_data import dashboard_data
 from ldprl.service.history import History
 from ldprl.service.service import Service
 from ldprl.shape import Shape
-from ldprl.statistics import Effects
+from ldprl.statistics import Effects, Statistics
 
 
 def status(service: Service) -> dict[str, Any]:
@@ -88,16 +89,17 @@ def export(service: Service) -> dict[str, Any]:
         "totals": asdict(state),
         "plans": [plan | {"assignments": json.loads(plan["assignments"])} for plan in plans],
         "sums": [asdict(one) | {"tally": one.tally.tolist()} for one in sums],
-        "statistics": {
-            field.name: _plain(getattr(statistics, field.name)) for field in fields(statistics)
-        },
+        "statistics": _plain(statistics),
     }
 
 
 def _plain(value: object) -> object:
     if isinstance(value, np.ndarray):
         return value.tolist()
-    if isinstance(value, Shape | Effects):
+    if isinstance(value, ReturnSums):
+        # Learners go through the sums themselves, plan by plan.
+        return {"users": value.users}
+    if isinstance(value, Statistics | Shape | Effects):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     return value
 
