@@ -23,7 +23,7 @@ def run() -> list[Row]:
     """Measure both on 256 and on 64 connections; no rows where PostgreSQL is not installed."""
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as running:
         try:
-            cluster = Postgres.create()
+            cluster = Postgres.create(durable=True)
         except pytest.skip.Exception:
             return []
         running.callback(cluster.remove)

@@ -315,12 +315,15 @@ export interface LedgerStorage {
   read(): Promise<readonly (Entry | DrawingEntry)[]>;
   /** Resolve to the result when the new entries are safe; nobody else changes them meanwhile. */
   change<T>(work: (entries: readonly (Entry | DrawingEntry)[]) => Changed<T>): Promise<T>;
+  /** Await `work()` while no other page that shares the storage makes a report. */
+  alone?<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** The browser's IndexedDB; a change is on disk when it resolves. */
 export class BrowserStorage implements LedgerStorage {
   read(): Promise<readonly (Entry | DrawingEntry)[]>;
   change<T>(work: (entries: readonly (Entry | DrawingEntry)[]) => Changed<T>): Promise<T>;
+  alone<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** Keeps entries while the page is open. For invented users: a real one reports again. */
@@ -338,6 +341,8 @@ export class Ledger {
   spent(deployment?: string | null): Promise<string>;
   /** Return how many more reports a deployment could have, before any is made. */
   left(deployment: { digest: string; epsilon: string }): Promise<Left>;
+  /** Await `work()` while nobody else with this ledger makes a report. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** How to call a service. */

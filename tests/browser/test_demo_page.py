@@ -76,7 +76,8 @@ def test_a_life_by_keyboard_tells_what_is_shown_and_nothing_else(
         # All that is asked of the server: files, the deployment, a policy by id, a count.
         asked = {request.url.removeprefix(served.url) for request in watched.requests}
         calls = {path for path in asked if path.startswith("/v1/")}
-        policy = f"/v1/policy?id={shown['id']}"
+        [policy] = [path for path in calls if path.startswith("/v1/policy")]
+        assert re.fullmatch(rf"/v1/policy\?id={shown['id']}&number=\d{{1,16}}", policy)
         assert calls == {"/v1/deployment", policy, "/v1/status", "/v1/reports"}
         assert all("?" not in path for path in asked - {policy})
         assert watched.leaving(served.url) == []

@@ -127,6 +127,7 @@ def test_mechanisms_tell_pure_from_approximate(run: Run) -> None:
         "shuffle": "ε",
         "subset-selection": "ε",
         "return-bits": "ε",
+        "threshold-bits": "ε",
     }
 
 

@@ -115,7 +115,7 @@ def test_every_pair_is_taken_or_refused(
     elif (learner, mechanism) == ("ldp-psrl", "subset-selection"):
         assert (outcome.code, outcome.out) == (2, "")
         assert "squared rewards" in outcome.err
-    elif (learner, mechanism) == ("ldp-es", "threshold-bits"):
+    elif kind.private and mechanism == "threshold-bits":
         assert (outcome.code, outcome.out) == (2, "")
         assert "policies with parameters" in outcome.err
     elif (learner, mechanism) == ("ldp-ways", "return-bits"):

@@ -52,7 +52,12 @@ export class Ledger {
 
   /** Return the report that a deployment has, unless `again`; or null if a new one is allowed. */
   async before(deployment, { again = false } = {}) {
-    return this.#before(await this.entries(), deployment, null, again);
+    return this.alone(async () => this.#before(await this.entries(), deployment, null, again));
+  }
+
+  /** Run `work` while nobody else with this ledger makes a report: one half made is not lost. */
+  async alone(work) {
+    return this.storage.alone === undefined ? work() : this.storage.alone(work);
   }
 
   /**

@@ -2,7 +2,8 @@
 //
 // A storage has two methods. `read()` resolves to the entries. `change(work)` calls the synchronous
 // `work(entries)`, which returns { entries, result }, and resolves to `result` when the new entries
-// are safe; nobody else changes them meanwhile, and if `work` throws nothing is changed.
+// are safe; nobody else changes them meanwhile, and if `work` throws nothing is changed. Where several
+// pages share a storage it has a third, `alone(work)`, which awaits `work()` in one of them at a time.
 
 import { InputError } from "./errors.js";
 
@@ -33,6 +34,11 @@ export class BrowserStorage {
     });
     if (old !== null) globalThis.localStorage.removeItem(LOCAL_STORAGE_KEY);
     return result;
+  }
+
+  /** Tabs of one site take turns; the browser ends the turn of one that is closed or killed. */
+  async alone(work) {
+    return globalThis.navigator.locks.request(DATABASE, work);
   }
 
   #opened() {

@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ldprl.assignment import Assignment, Plan
@@ -64,7 +63,7 @@ class WholeReturn(ThresholdBits):
         assignment: Assignment,
         shifts: NDArray[np.int8],
         returns: FloatArray,
-        rng: Generator,
+        rng: np.random.Generator,
     ) -> IntArray:
         """Return the tally of users with these shifts and returns."""
         least, most = self.problem.returns
