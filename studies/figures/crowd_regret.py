@@ -21,7 +21,7 @@ from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.sentences import number, power
+from ldprl.figures.numerals import number, power
 from ldprl.figures.settings import Settings
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.shape import Shape

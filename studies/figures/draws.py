@@ -14,7 +14,7 @@ from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import EPSILON_COLOURS, INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.gallery import mechanisms, regret
-from ldprl.figures.sentences import at_epsilons, number, power
+from ldprl.figures.numerals import at_epsilons, number, power
 from ldprl.figures.settings import EPSILONS, Settings
 
 _TINY = 1e-12

@@ -19,7 +19,7 @@ from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.sentences import number, power
+from ldprl.figures.numerals import number, power
 from ldprl.figures.settings import FAILURE_PROBABILITY, Settings
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.simulation.regret import standard_error

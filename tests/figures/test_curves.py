@@ -24,10 +24,6 @@ def test_the_exponent_is_that_of_the_growth(growth: float) -> None:
     assert fake.curve(1e5, power=growth).exponent == pytest.approx(growth, abs=0.02)
 
 
-def test_spread_is_that_of_the_runs() -> None:
-    assert fake.curve(50.0, spread=0.4).spread == pytest.approx(0.4)
-
-
 @pytest.mark.parametrize(("exact", "as_claimed"), [(0.1, True), (0.0, True), (0.100001, False)])
 def test_privacy_is_as_claimed_up_to_the_claimed_delta(exact: float, as_claimed: bool) -> None:
     assert fake.curve(delta=0.1, exact=exact).as_claimed == as_claimed

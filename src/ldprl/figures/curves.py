@@ -63,11 +63,6 @@ class Curve:
         return float(self.last.mean())
 
     @property
-    def spread(self) -> float:
-        """Width of the min–max band at the end, as a share of the mean."""
-        return float(np.ptp(self.last)) / self.final if self.final > 0 else 0.0
-
-    @property
     def exponent(self) -> float:
         """Return x in "regret grows like k^x" over the last factor of ten; 1 is linear."""
         return self._exponent(self.mean)
@@ -84,10 +79,6 @@ class Curve:
         if before <= 0 or early == total:
             return 0.0
         return math.log(float(regret[-1]) / before) / math.log(total / early)
-
-    def per_step(self, episode: float) -> float:
-        """Return R_k/k at k = ``episode``."""
-        return float(np.interp(episode, self.episodes, self.mean)) / episode
 
 
 _FIELDS = [field.name for field in fields(Curve)][:-2]

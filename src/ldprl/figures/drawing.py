@@ -19,7 +19,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from ldprl.catalogue import LEARNERS
 from ldprl.figures.curves import Curve, pick
-from ldprl.figures.sentences import power_of_ten
+from ldprl.figures.numerals import power_of_ten
 from ldprl.figures.settings import CONSTANTS
 from ldprl.shape import FloatArray
 

@@ -10,8 +10,8 @@ from importlib.metadata import version
 import ldprl
 from ldprl.figures.cells import LEAST_GAP, best_value, first_draw, gap
 from ldprl.figures.figure import Chapter, Grid
+from ldprl.figures.numerals import listing, power
 from ldprl.figures.page import appendix, in_short, opening, page, section
-from ldprl.figures.sentences import listing, power
 from ldprl.figures.settings import ALPHA, DELTA, EPSILONS, FAILURE_PROBABILITY, GROWTH, Settings
 
 TITLE = "Local privacy in reinforcement learning: the experiments, run again"

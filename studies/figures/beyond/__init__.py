@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Picture
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, cell_of, first_draws
 from ldprl.figures.figure import Figure, Findings
-from ldprl.figures.sentences import power
+from ldprl.figures.numerals import power
 from ldprl.figures.settings import Settings
 from ldprl.worlds.specification import mdp_from
 from studies.figures.beyond import ablation, aims, headline, larger, price, tree

@@ -19,7 +19,7 @@ from ldprl.figures.cells import first_draws
 from ldprl.figures.curves import pick
 from ldprl.figures.drawing import EPSILON_COLOURS, INK, headline, log_axis, panels
 from ldprl.figures.figure import Grid
-from ldprl.figures.sentences import number, power
+from ldprl.figures.numerals import number, power
 from ldprl.figures.settings import EPSILONS, Settings
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_obi import LDPOBI

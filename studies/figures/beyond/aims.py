@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ldprl.figures.curves import pick
 from ldprl.figures.figure import Grid
-from ldprl.figures.sentences import number, power
+from ldprl.figures.numerals import number, power
 from studies.figures.beyond.results import (
     LARGER,
     NOISELESS,

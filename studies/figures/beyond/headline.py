@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Picture
 from ldprl.figures.curves import Curve
 from ldprl.figures.drawing import Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Grid
-from ldprl.figures.sentences import listing, number, percent, power
+from ldprl.figures.numerals import listing, number, percent, power
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.shape import FloatArray
 from ldprl.worlds.specification import mdp_from

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Picture
 from ldprl.figures.curves import pick
 from ldprl.figures.drawing import Label, end_labels, headline, panels
 from ldprl.figures.figure import Grid
-from ldprl.figures.sentences import number
+from ldprl.figures.numerals import number
 from studies.figures.beyond.headline import draw_mean, regret_axes
 from studies.figures.beyond.price import NEAR_OPTIMAL, count_or_more, users_needed
 from studies.figures.beyond.results import (

@@ -14,7 +14,7 @@ from ldprl.figures.cells import best_value
 from ldprl.figures.curves import Curve
 from ldprl.figures.drawing import FAINT, INK, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Grid
-from ldprl.figures.sentences import at_epsilons, listing, number, numbers, percent, power
+from ldprl.figures.numerals import at_epsilons, listing, number, numbers, percent, power
 from ldprl.worlds.specification import mdp_from
 from studies.figures.beyond.results import (
     OPEN,

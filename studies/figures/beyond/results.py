@@ -13,7 +13,7 @@ from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.curves import Curve, curves_of, pick
-from ldprl.figures.sentences import number
+from ldprl.figures.numerals import number
 from ldprl.figures.settings import Settings
 from ldprl.mechanisms.mechanism import Constants
 from ldprl.shape import FloatArray

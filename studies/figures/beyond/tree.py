@@ -14,7 +14,7 @@ from ldprl.figures.curves import Curve
 from ldprl.figures.drawing import QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Grid
 from ldprl.figures.gallery.hard_instance import instances, lower_bound
-from ldprl.figures.sentences import number
+from ldprl.figures.numerals import number
 from ldprl.figures.settings import Settings
 from studies.figures.beyond.results import (
     ASKING,

@@ -14,7 +14,7 @@ from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.figure import Findings
 from ldprl.figures.gallery.sizes import compare
 from ldprl.figures.gallery.sizes.compare import EPSILON, Chosen
-from ldprl.figures.sentences import power
+from ldprl.figures.numerals import power
 from ldprl.figures.settings import Settings
 from studies.figures.large.prices import prices_grid, with_prices
 from studies.figures.large.problems import problems

@@ -12,7 +12,7 @@ from ldprl.experiments.cells import Cell
 from ldprl.figures.curves import Record
 from ldprl.figures.figure import Grid
 from ldprl.figures.gallery.sizes.compare import Chosen, together
-from ldprl.figures.sentences import number, percent, power
+from ldprl.figures.numerals import number, percent, power
 from ldprl.learnt.sample_size import share_by_users
 from studies.bounds.effects import effects_price
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Picture
 
 from ldprl.figures.drawing import Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Grid
-from ldprl.figures.sentences import listing, number
+from ldprl.figures.numerals import listing, number
 from studies.figures.randomizers.oracles import ORACLES, SUBSETS
 from studies.figures.randomizers.records import CROWDED, ONE_STATE, SHOWN_HORIZON, Map, Place
 

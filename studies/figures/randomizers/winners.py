@@ -8,7 +8,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from ldprl.figures.drawing import INK, headline, panels
 from ldprl.figures.figure import Grid
-from ldprl.figures.sentences import listing, number
+from ldprl.figures.numerals import listing, number
 from studies.figures.randomizers.oracles import SUBSETS
 from studies.figures.randomizers.records import (
     COUNTING,

@@ -15,8 +15,8 @@ from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import FAINT, QUIET, Label, end_labels, headline, log_axis, panels
-from ldprl.figures.figure import Figure, Findings
-from ldprl.figures.sentences import listing, number, percent, power
+from ldprl.figures.figure import Figure, Findings, Grid
+from ldprl.figures.numerals import listing, number, percent, power
 from ldprl.figures.settings import ALPHA, BOTH_CONSTANTS, CONSTANTS, FAILURE_PROBABILITY, Settings
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.mechanism import Constants
@@ -133,15 +133,28 @@ def make_table(laboratory: CellRunner) -> pa.Table:
 
 
 def findings(table: pa.Table) -> Findings:
-    """Return the report's sentences."""
+    """Return what the report says, and the regrets behind it."""
     rows = table.to_pylist()
     final = where(rows, episodes=max(row["episodes"] for row in rows))
-    sentences = [
-        above_the_bound(rows),
-        *(how_much_is_found(where(final, epsilon=epsilon)) for epsilon in EPSILONS),
-        far_from_the_upper(final),
+    lines = [
+        (
+            LEARNERS[row["learner"]].title,
+            CONSTANTS[row["constants"]],
+            f"{row['epsilon']:g}",
+            number(row["mean"]),
+            percent(row["mean"] / row["never_found"]),
+            number(row["lower_sound"]),
+            number(row["upper_sound"]),
+            number(row["no_learning"]),
+        )
+        for row in final
     ]
-    return Findings(sentences)
+    heads = (
+        "learner", "constants", "ε", "mean regret", "as a share of never finding the better pair",
+        "lower bound", "upper bound", "H·K",
+    )  # fmt: skip
+    title = f"Regret and its bounds at K = {power(final[0]['episodes'])}"
+    return Findings([above_the_bound(rows)], [Grid(title, heads, lines)])
 
 
 def above_the_bound(rows: list[Record]) -> str:
@@ -159,31 +172,6 @@ def above_the_bound(rows: list[Record]) -> str:
         f"Every private learner pays at least what the lower bound asks, from {number(min(ratios))}"
         f" to {number(max(ratios))} times it."
     )
-
-
-def how_much_is_found(rows: list[Record]) -> str:
-    """Compare each learner with one that never plays the better pair."""
-    parts = []
-    for row in rows:
-        kind = "" if row["learner"] == "ucb-vi" else f" ({row['constants']})"
-        share = percent(row["mean"] / row["never_found"])
-        parts.append(f"{LEARNERS[row['learner']].title}{kind} {share}")
-    return (
-        f"At K = {power(rows[0]['episodes'])} and ε = {rows[0]['epsilon']:g}, as a share of what"
-        f" never finding the better pair costs: {listing(parts)}."
-    )
-
-
-def far_from_the_upper(rows: list[Record]) -> str:
-    """Say how far the bounds are apart, and whether the upper one says anything."""
-    parts = []
-    for epsilon in EPSILONS:
-        row = where(rows, epsilon=epsilon)[0]
-        gap = number(row["upper_sound"] / row["lower_sound"])
-        empty = row["upper_sound"] >= row["no_learning"]
-        says = "and says nothing, being above H·K" if empty else "and is below H·K"
-        parts.append(f"{gap} times the lower one at ε = {epsilon:g} {says}")
-    return f"The upper bound is {listing(parts)}."
 
 
 def plot(table: pa.Table) -> dict[str, Picture]:

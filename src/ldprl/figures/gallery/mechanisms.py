@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
@@ -14,13 +12,11 @@ from ldprl.figures.cells import NamedMDP, cell_of, first_draw
 from ldprl.figures.curves import Curve, curves_of, pick
 from ldprl.figures.drawing import QUIET, headline, panels, two_by_two
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.sentences import at_epsilons, listing, mean_and_range, number, numbers
+from ldprl.figures.numerals import at_epsilons, mean_and_range, number
 from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, EPSILONS, Settings
 from ldprl.mechanisms.catalogue import MECHANISMS
 
 _COMPARED = ("laplace", "gaussian", "randomized-response", "bounded-noise")
-TIE = 0.05
-"""Mean regrets that differ by less than this share are called equal."""
 
 
 def cells(settings: Settings) -> list[Cell]:
@@ -39,17 +35,10 @@ def cells_in(settings: Settings, at: NamedMDP) -> list[Cell]:
 
 
 def findings(table: pa.Table) -> Findings:
-    """Return the report's sentences and tables."""
+    """Return what the report says, and the regrets behind it."""
     curves = curves_of(table)
-    paper, sound = (pick(curves, constants=name) for name in CONSTANTS)
-    sentences = [
-        reported_order(paper),
-        not_as_private(paper),
-        ranking(paper, "With the paper's constants"),
-        ranking(sound, "With sound constants, where every curve is private as claimed"),
-        variance_of_bounded_noise(paper),
-    ]
-    return Findings(sentences, [final_regrets(curves)])
+    said = reported_order(pick(curves, constants="paper"))
+    return Findings([said], [final_regrets(curves)])
 
 
 def reported_order(curves: list[Curve]) -> str:
@@ -74,49 +63,6 @@ def reported_order(curves: list[Curve]) -> str:
     if broken:
         verdict += f" — and bounded noise is not private as claimed at {at_epsilons(broken)}"
     return f"The order that the paper reports (bounded noise best, then Laplace) {verdict}."
-
-
-def not_as_private(curves: list[Curve]) -> str:
-    """Name the curves that are not as private as claimed."""
-    parts = [
-        f"{_title(curve)} at ε = {curve.epsilon:g}"
-        f" (δ = {curve.guaranteed_delta:.2g} where {curve.delta:g} is claimed)"
-        for curve in curves
-        if not curve.as_claimed
-    ]
-    if not parts:
-        return "Every curve is as private as claimed."
-    return f"Not private as claimed with the paper's constants: {listing(parts)}."
-
-
-def ranking(curves: list[Curve], setting: str) -> str:
-    """Return the order of the mechanisms at each ε; "≈" where means are within the tie."""
-    parts = []
-    for epsilon in EPSILONS:
-        order = ordered(pick(curves, epsilon=epsilon))
-        text = _title(order[0])
-        for before, curve in itertools.pairwise(order):
-            equal = curve.final <= before.final * (1 + TIE)
-            text += f" {'≈' if equal else '<'} {_title(curve)}"
-        parts.append(f"{text} at ε = {epsilon:g}")
-    return f"{setting}, regret is in the order {'; '.join(parts)}."
-
-
-def variance_of_bounded_noise(curves: list[Curve]) -> str:
-    """Say whether bounded noise has the widest band, as the paper reports."""
-    bounded = pick(curves, mechanism="bounded-noise")
-    wider = [
-        one.epsilon
-        for one in bounded
-        if one.spread
-        > max(other.spread for other in pick(curves, epsilon=one.epsilon) if other is not one)
-    ]
-    where = f"at {at_epsilons(wider)}" if wider else "at no ε"
-    agrees = "as the paper says" if len(wider) == len(EPSILONS) else "where the paper says always"
-    return (
-        f"Runs with bounded noise differ most from each other {where}, {agrees} (most minus least"
-        f" is {numbers(one.spread for one in bounded)} of the mean at {at_epsilons(EPSILONS)})."
-    )
 
 
 def ordered(curves: list[Curve]) -> list[Curve]:

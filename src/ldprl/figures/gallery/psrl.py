@@ -10,14 +10,8 @@ from ldprl.figures.cells import cell_of, first_draw
 from ldprl.figures.curves import Curve, curves_of, pick
 from ldprl.figures.drawing import EPSILON_COLOURS, learner_look, two_by_two
 from ldprl.figures.figure import Figure, Findings
-from ldprl.figures.sentences import (
-    NEAR_LINEAR,
-    beside_sound,
-    learning,
-    listing,
-    near_linear,
-    number,
-)
+from ldprl.figures.gallery.regret import final_regrets
+from ldprl.figures.numerals import listing
 from ldprl.figures.settings import BOTH_CONSTANTS, EPSILONS, Settings
 
 
@@ -33,17 +27,14 @@ def cells(settings: Settings) -> list[Cell]:
 
 
 def findings(table: pa.Table) -> Findings:
-    """Return the report's sentences."""
-    learners = pick(curves_of(table), learner="ldp-psrl")
-    paper = pick(learners, constants="paper")
-    sentences = [
-        stuck(paper),
-        learning(paper),
-        near_linear(pick(paper, epsilon=min(EPSILONS))),
-        widest_band(paper),
-        beside_sound(learners),
-    ]
-    return Findings(sentences)
+    """Return what the report says, and the regrets behind it."""
+    curves = curves_of(table)
+    paper = pick(curves, learner="ldp-psrl", constants="paper")
+    return Findings([stuck(paper)], [final_regrets(curves)])
+
+
+NEAR_LINEAR = 0.9
+"""Regret that grows like k to at least this power over the last factor of ten is almost linear."""
 
 
 def stuck(curves: list[Curve]) -> str:
@@ -60,16 +51,6 @@ def stuck(curves: list[Curve]) -> str:
         " last factor of ten their regret is almost linear. The prior, inflated against the noise,"
         " has λ₀ of order √K/ε at μ₀ = 0: an action that lost early is never sampled as good again."
     )
-
-
-def widest_band(curves: list[Curve]) -> str:
-    """Say how much runs differ: one sampled model serves all users until the next plan."""
-    parts = [
-        f"{number(float(last.max() / max(last.min(), 1e-12)))} at ε = {curve.epsilon:g}"
-        for curve in curves
-        for last in [curve.last]
-    ]
-    return f"The worst run's regret over the best run's: {listing(parts)}."
 
 
 def plot(table: pa.Table) -> dict[str, Picture]:

@@ -5,26 +5,14 @@ from __future__ import annotations
 import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
-from ldprl.catalogue import LEARNERS, recommended
+from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, cell_of, first_draw
 from ldprl.figures.curves import Curve, curves_of, pick
 from ldprl.figures.drawing import draw_bands, headline, learner_look, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.sentences import (
-    at_epsilons,
-    beside_sound,
-    learning,
-    listing,
-    mean_and_range,
-    near_linear,
-    numbers,
-)
+from ldprl.figures.numerals import at_epsilons, mean_and_range, numbers
 from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, EPSILONS, Settings
-from ldprl.learning.learner import Learner
-from ldprl.mechanisms.catalogue import MECHANISMS
-from ldprl.recommended import FEW_STATES, MANY_STATES
-from ldprl.shape import Shape
 
 OURS = ("ldp-evi", "ldp-ts")
 """Learners beyond the paper that are shown beside its own, with sound constants."""
@@ -53,20 +41,12 @@ def cells_in(settings: Settings, at: NamedMDP) -> list[Cell]:
 
 
 def findings(table: pa.Table) -> Findings:
-    """Return the report's sentences and tables."""
+    """Return what the report says, and the regrets behind it."""
     curves = curves_of(table)
     paper = pick(curves, constants="paper")
     optimist = pick(paper, learner="ldp-obi")
     sampler = pick(paper, learner="ldp-psrl")
-    sentences = [
-        sampling_against_optimism(optimist, sampler),
-        near_linear(pick(optimist + sampler, epsilon=min(EPSILONS))),
-        learning(optimist + sampler),
-        price_of_privacy(optimist, pick(paper, mechanism="none")),
-        beside_sound(pick(curves, mechanism="laplace")),
-        beyond_the_paper(pick(curves, constants="sound")),
-    ]
-    return Findings(sentences, [final_regrets(curves)])
+    return Findings([sampling_against_optimism(optimist, sampler)], [final_regrets(curves)])
 
 
 def sampling_against_optimism(optimist: list[Curve], sampler: list[Curve]) -> str:
@@ -84,44 +64,6 @@ def sampling_against_optimism(optimist: list[Curve], sampler: list[Curve]) -> st
     )
 
 
-def price_of_privacy(optimist: list[Curve], baselines: list[Curve]) -> str:
-    """Compare LDP-OBI with learners that see everything."""
-    parts = [
-        f"{numbers(curve.final / max(baseline.final, 1e-12) for curve in optimist)} times that of"
-        f" {LEARNERS[baseline.learner].title}"
-        for baseline in baselines
-    ]
-    epsilons = at_epsilons([curve.epsilon for curve in optimist])
-    return f"What privacy costs: at {epsilons}, LDP-OBI's regret is {listing(parts)}."
-
-
-def beyond_the_paper(curves: list[Curve]) -> str:
-    """Compare the learners that this package recommends with LDP-OBI, both with sound constants."""
-    known = pick(curves, learner="ldp-obi")
-    parts = []
-    for learner in OURS:
-        ratios = [
-            one.final / max(pick(curves, learner=learner, epsilon=one.epsilon)[0].final, 1e-12)
-            for one in known
-        ]
-        parts.append(f"{numbers(ratios)} times that of {LEARNERS[learner].title}")
-    small = LEARNERS[recommended(first_draw().mdp.shape)]
-    sizes = (FEW_STATES + 1, MANY_STATES)
-    larger = [(size, LEARNERS[recommended(Shape(size, 2, 2))]) for size in sizes]
-    return (
-        f"Beyond the paper, with subset selection: at {at_epsilons([one.epsilon for one in known])}"
-        f" LDP-OBI's regret is {listing(parts)}, for the same ε. Recommended for this size is"
-        f" {_with(small)}; "
-        + ", ".join(f"from {size} states on {_with(kind)}" for size, kind in larger)
-        + "."
-    )
-
-
-def _with(kind: type[Learner]) -> str:
-    """Return a learner's title and that of its mechanism."""
-    return f"{kind.title} with {MECHANISMS[kind.usual_mechanism].title.lower()}"
-
-
 def final_regrets(curves: list[Curve]) -> Grid:
     """Return the regret after the last episode, of every curve."""
     rows = [
@@ -134,7 +76,7 @@ def final_regrets(curves: list[Curve]) -> Grid:
         )
         for curve in curves
     ]
-    heads = ("learner", "ε", "constants", "mean", "least", "most", "grows like k to the")
+    heads = ("learner", "ε", "constants", "mean", "least", "most", "grows at last like k to the")
     return Grid("Regret after the last episode", heads, rows)
 
 

@@ -14,7 +14,7 @@ from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.curves import Record, where
 from ldprl.figures.drawing import INK, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings
-from ldprl.figures.sentences import listing, number, power
+from ldprl.figures.numerals import listing, number, power
 from ldprl.simulation.regret import checkpoints
 
 HORIZON = 2
@@ -69,12 +69,6 @@ def findings(table: pa.Table) -> Findings:
         " the user's; and it holds for sums that are released once, not after every episode.",
         *(turning_point(epsilon, rows) for epsilon in LOCAL_EPSILONS),
     ]
-    if rows:
-        factor = rows[0]["local_user_epsilon"] / rows[0]["bit_epsilon"]
-        sentences.append(
-            f"Without the shuffler a user has {factor:g} times the ε of a bit, where the paper has"
-            f" “roughly H” = {HORIZON}."
-        )
     return Findings(sentences)
 
 

@@ -12,7 +12,7 @@ from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.curves import Record, where
 from ldprl.figures.drawing import INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.sentences import listing, number
+from ldprl.figures.numerals import listing, number
 from ldprl.figures.settings import (
     ALPHA,
     BOTH_CONSTANTS,
@@ -81,12 +81,7 @@ def findings(table: pa.Table) -> Findings:
     rows = table.to_pylist()
     bounded = [row for row in rows if row["bound"] is not None]
     sentences = [
-        *(
-            says_something(where(bounded, constants=constants), constants)
-            for constants in CONSTANTS
-        ),
-        hidden_factor(where(bounded, constants="paper")),
-        order_of_bounds(where(bounded, constants="sound")),
+        says_something(where(bounded, constants=constants), constants) for constants in CONSTANTS
     ]
     grids = [_grid(where(rows, constants=constants), constants) for constants in CONSTANTS]
     return Findings(sentences, grids)
@@ -108,24 +103,6 @@ def says_something(rows: list[Record], constants: str) -> str:
         f"With {CONSTANTS[constants]} a bound is below H·K = {limit}, and so says something, in"
         f" {len(good)} of {len(rows)} cases: {listing(good)}."
     )
-
-
-def hidden_factor(rows: list[Record]) -> str:
-    """Say what the Õ hides."""
-    factors = [row["bound"] / row["order"] for row in rows]
-    return (
-        f"Õ hides factors from {number(min(factors))} to {number(max(factors))}: constants and"
-        " logarithms of the proof as printed, and the regret without privacy."
-    )
-
-
-def order_of_bounds(rows: list[Record]) -> str:
-    """Say whose bound is least at each ε."""
-    parts = []
-    for epsilon in EPSILONS:
-        best = min(where(rows, epsilon=epsilon), key=lambda row: float(row["bound"]))
-        parts.append(f"{best['mechanism']} at ε = {epsilon:g}")
-    return f"With sound constants the least bound is that of {listing(parts)}."
 
 
 def _grid(rows: list[Record], constants: str) -> Grid:

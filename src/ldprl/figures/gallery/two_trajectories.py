@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,7 +11,7 @@ from ldprl.figures.cell_runner import CellRunner
 from ldprl.figures.cells import first_draw
 from ldprl.figures.drawing import headline, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.sentences import number, percent
+from ldprl.figures.numerals import percent
 from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, EPSILONS
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.sampling import InsecureSource
@@ -80,7 +78,7 @@ def make_table(laboratory: CellRunner) -> pa.Table:
 
 
 def findings(table: pa.Table) -> Findings:
-    """Return the report's sentences and tables."""
+    """Return what the report says, and the shares behind it."""
     shares = {
         (constants, epsilon): guessed_right(table, constants, epsilon)
         for constants in BOTH_CONSTANTS
@@ -90,18 +88,16 @@ def findings(table: pa.Table) -> Findings:
     verdict = "“almost indistinguishable”, as the paper says"
     if share > INDISTINGUISHABLE:
         verdict = "not “almost indistinguishable”, which is what the paper calls them"
-    sentences = [
+    said = (
         f"From this one number at ε = {SHOWN:g}, a guess whether X or X′ made the report is right"
-        f" {percent(share)} of the time (a coin: 50%): the two are {verdict}.",
-        f"No surprise: ε = {SHOWN:g} promises only that a report changes the odds by at most a"
-        f" factor e^{SHOWN:g} = {number(math.exp(SHOWN))}.",
-    ]
+        f" {percent(share)} of the time (a coin: 50%): the two are {verdict}."
+    )
     rows = [
         (f"{epsilon:g}", *(percent(shares[constants, epsilon]) for constants in BOTH_CONSTANTS))
         for epsilon in EPSILONS
     ]
     heads = ("ε", *(CONSTANTS[constants] for constants in BOTH_CONSTANTS))
-    return Findings(sentences, [Grid("How often the best guess is right", heads, rows)])
+    return Findings([said], [Grid("How often the best guess is right", heads, rows)])
 
 
 def guessed_right(table: pa.Table, constants: str, epsilon: float) -> float:

@@ -17,7 +17,7 @@ from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.curves import Record, where
 from ldprl.figures.drawing import FAINT, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
-from ldprl.figures.sentences import listing, number, percent, power
+from ldprl.figures.numerals import listing, number, percent, power
 from ldprl.figures.settings import Settings
 from ldprl.simulation.regret import late_loss, standard_error
 
