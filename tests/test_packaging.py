@@ -70,7 +70,7 @@ def found(name):
 metadata.version = found
 from ldprl.cli import main
 from ldprl.figures.gallery import GALLERY
-from ldprl.figures.cell_runner import CellRunner
+from ldprl.figures.cells import CellRunner
 from ldprl.figures.settings import Settings
 out = Path({str(tmp_path / "out")!r})
 laboratory = CellRunner(Settings(episodes=50, runs=1), out / "data")

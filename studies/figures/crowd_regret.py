@@ -16,8 +16,7 @@ from ldprl.bisection import bisect
 from ldprl.bounds import changed_bits, shuffle_regret_rate, shuffle_user_guarantee
 from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cell_runner import CellRunner
-from ldprl.figures.cells import NamedMDP, cell_of
+from ldprl.figures.cells import CellRunner, NamedMDP, cell_of
 from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid

@@ -8,8 +8,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cell_runner import CellRunner
-from ldprl.figures.cells import NamedMDP, first_draws
+from ldprl.figures.cells import CellRunner, NamedMDP, first_draws
 from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import EPSILON_COLOURS, INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid

@@ -14,8 +14,7 @@ from matplotlib.figure import Figure as Picture
 from ldprl.bounds import Instance, instance_lower_bound
 from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cell_runner import CellRunner
-from ldprl.figures.cells import NamedMDP, cell_of
+from ldprl.figures.cells import CellRunner, NamedMDP, cell_of
 from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid

@@ -8,9 +8,9 @@ import pytest
 from ldprl.assignment import Assignment, Plan
 from ldprl.catalogue import build
 from ldprl.certificates import Interval, Scale, Terms
-from ldprl.certificates.asking import is_certifying
 from ldprl.certificates.caution import NOBODY, cautious_shares, most_short
 from ldprl.certificates.certified_run import certified_run
+from ldprl.certificates.evidence import is_certifying
 from ldprl.mechanisms.questions.worth import Worth
 from ldprl.service.certificate import evidence_of
 from ldprl.service.database.protocol import Sum

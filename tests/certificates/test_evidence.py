@@ -9,8 +9,8 @@ import pytest
 
 from ldprl.assignment import Assignment, Plan, check_plan
 from ldprl.certificates import Bits, Evidence, Scale, Terms, certificate
-from ldprl.certificates.asking import certifying, is_certifying
 from ldprl.certificates.caution import cautious_shares, most_short
+from ldprl.certificates.evidence import certifying, is_certifying
 from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.questions.worth import Worth
 from ldprl.shape import Policy, Shape

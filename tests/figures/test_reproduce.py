@@ -12,7 +12,7 @@ import pytest
 
 from ldprl.errors import InputError
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cell_runner import CellRunner
+from ldprl.figures.cells import CellRunner
 from ldprl.figures.drawing import _RULES
 from ldprl.figures.gallery import GALLERY
 from ldprl.figures.reproduce import reproduce

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan
-from ldprl.certificates.asking import certifying, is_certifying
 from ldprl.certificates.caution import NOBODY, cautious_shares, most_short
 from ldprl.certificates.certificate import (
     Certificate,
@@ -19,12 +18,25 @@ from ldprl.certificates.certificate import (
 )
 from ldprl.certificates.change import Change, changed_at
 from ldprl.certificates.sequence import Bits
+from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.worth import Worth
 from ldprl.shape import Array, Policy
 from ldprl.statistics import kept_from
 
 _KEPT_UNTIL = 2
 """A policy stays under certificate until there are this many times as many users as when it was
 chosen: few policies share the confidence, and the last one has about half of all answers."""
+
+
+def certifying(policy: Policy, share: float) -> Assignment:
+    """Return the assignment of users who are given ``policy`` and asked what it was worth."""
+    return Assignment(policy, share, (Question(Worth(), 0, np.ones(policy.shape[1])),))
+
+
+def is_certifying(assignment: Assignment) -> bool:
+    """Whether the users of an assignment answer for the certificate of its policy."""
+    first = assignment.questions[0] if assignment.questions else None
+    return first is not None and isinstance(first.what, Worth) and bool(first.weights.any())
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,23 @@
-"""The simulations behind the figures: in which MDPs, and the choices that all of them share."""
+"""The simulations behind the figures: in which MDPs, with which choices, and what keeps them."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 
 from ldprl.catalogue import Pair
 from ldprl.experiments.cells import Cell, digest_of
+from ldprl.experiments.local import on_processes
+from ldprl.experiments.store import Store
 from ldprl.figures.settings import ALPHA, DELTA, FAILURE_PROBABILITY, GROWTH, Settings
 from ldprl.mechanisms.mechanism import Constants
+from ldprl.simulation.engine import Simulation
 from ldprl.worlds import TabularMDP, optimum, random_mdp
 
 LEAST_GAP = 0.25
@@ -85,3 +93,42 @@ def cell_of(
         world=digest_of(at.mdp),
         mdp=at.mdp,
     )
+
+
+class CellRunner:
+    """Simulates cells and returns their rows.
+
+    Parameters
+    ----------
+    settings
+        The caller's choices.
+    folder
+        Where finished cells are kept; those that exist are not simulated again.
+    """
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self.settings = settings
+        (folder / "cells").mkdir(parents=True, exist_ok=True)
+        self._store = Store(folder)
+
+    def missing(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Return the cells, each once, that are not on disk yet."""
+        by_identity = {cell.identity: cell for cell in cells}
+        return [cell for cell in by_identity.values() if not self._store.has(cell)]
+
+    def simulate(
+        self, cells: Sequence[Cell], workers: int, done: Callable[[Cell, Simulation], None]
+    ) -> None:
+        """Simulate ``cells`` on ``workers`` processes, and keep each as soon as it is done."""
+        with closing(on_processes(cells, workers)) as results:
+            for cell, simulation in results:
+                self._store.save(cell, simulation)
+                done(cell, simulation)
+
+    def table(self, cells: Sequence[Cell]) -> pa.Table:
+        """Return the rows of ``cells``, which must have been simulated."""
+        return pa.concat_tables([self._store.read(cell) for cell in cells])
+
+    def about(self, cell: Cell) -> dict[str, Any]:
+        """Return what else is known of a simulated cell, such as what its runs have learnt."""
+        return self._store.about(cell)

@@ -15,10 +15,9 @@ import pyarrow.parquet as pq
 
 from ldprl.disk import replacing
 from ldprl.errors import InputError, whole_number
-from ldprl.figures.cell_runner import CellRunner
-from ldprl.figures.collection import Collection
+from ldprl.figures.cells import CellRunner
 from ldprl.figures.drawing import save, style
-from ldprl.figures.figure import Chapter
+from ldprl.figures.figure import Chapter, Collection
 from ldprl.figures.gallery import GALLERY
 from ldprl.figures.page import markdown
 from ldprl.figures.progress import Progress, Work, ordered

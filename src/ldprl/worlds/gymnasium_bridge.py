@@ -1,4 +1,4 @@
-"""Gymnasium's environments as tabular MDPs: those that expose their model, and Blackjack."""
+"""Gymnasium's environments as tabular MDPs: those that expose their model."""
 
 from __future__ import annotations
 
@@ -114,16 +114,12 @@ def mdp_of(env: gymnasium.Env[Any, Any] | str, horizon: int) -> GymnasiumMDP:
 def _model(env: gymnasium.Env[Any, Any] | str) -> tuple[Mapping[Any, float], Dynamics]:
     """Return the start distribution and the dynamics, or refuse what has or hides none."""
     inner = _bare(_open(env))
-    from gymnasium.envs.toy_text.blackjack import BlackjackEnv
-
-    if isinstance(inner, BlackjackEnv):
-        from ldprl.worlds.blackjack import blackjack
-
-        return blackjack(natural=bool(inner.natural), sab=bool(inner.sab))
     dynamics = getattr(inner, "P", None)
     start = getattr(inner, "initial_state_distrib", None)
     if dynamics is None or start is None:
-        expected = "one that exposes its model as P and initial_state_distrib, or Blackjack"
+        expected = (
+            "one that exposes its model as P and initial_state_distrib; ldprl.learn takes any other"
+        )
         raise InputError("env", str(env), expected)
     if getattr(inner, "fickle_passenger", False):
         raise InputError("env", str(env), "fickle_passenger=False, as P does not include it")

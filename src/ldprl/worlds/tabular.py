@@ -142,7 +142,7 @@ class TabularMDP:
 
     @classmethod
     def from_gymnasium(cls, env: gymnasium.Env[Any, Any] | str, horizon: int) -> GymnasiumMDP:
-        """Read the model of a toy-text environment: FrozenLake, Taxi, CliffWalking or Blackjack.
+        """Read the model of a toy-text environment: FrozenLake, Taxi or CliffWalking.
 
         Rewards are rescaled to [0, 1]; the result's ``reward_map`` takes values back, exactly for
         every policy. After an early end the MDP stays in one absorbing state, which pays the

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from ldprl.figures.cell_runner import CellRunner
+from ldprl.figures.cells import CellRunner
 from ldprl.figures.figure import Findings
 from ldprl.figures.gallery.sizes import compare
 from ldprl.figures.gallery.sizes.compare import EPSILON, Chosen

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldprl.assignment import Assignment
-from ldprl.figures.cell_runner import CellRunner
+from ldprl.figures.cells import CellRunner
 from ldprl.figures.curves import Record
 from ldprl.layout import Layout
 from ldprl.mechanisms.catalogue import build_mechanism

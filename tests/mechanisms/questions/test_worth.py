@@ -42,7 +42,7 @@ def test_who_stopped_early_counts_as_nothing() -> None:
 
 def test_the_learner_hears_nothing_of_it_but_that_there_was_a_user() -> None:
     mechanism, rng = SubsetSelection(SHAPE, 2.0, answers=1).with_worth(), np.random.default_rng(0)
-    from ldprl.certificates.asking import certifying
+    from ldprl.certificates.evidence import certifying
 
     assignment = certifying(POLICY, 1.0)
     totals = draw_true_counts(world(), POLICY, 1000, 1, rng)

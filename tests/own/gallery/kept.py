@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
-from ldprl.figures.cell_runner import CellRunner
+from ldprl.figures.cells import CellRunner
 from ldprl.figures.figure import Figure, Findings
 
 

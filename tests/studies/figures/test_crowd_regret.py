@@ -13,7 +13,7 @@ import pytest
 from ldprl.accounting.shuffling import central_delta
 from ldprl.bounds import changed_bits, shuffle_user_guarantee
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cell_runner import CellRunner
+from ldprl.figures.cells import CellRunner
 from ldprl.figures.settings import Settings
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.shape import Shape

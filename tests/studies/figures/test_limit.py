@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from ldprl.bounds import instance_lower_bound
-from ldprl.figures.cell_runner import CellRunner
+from ldprl.figures.cells import CellRunner
 from ldprl.figures.settings import Settings
 from studies.figures import limit
 

@@ -11,8 +11,7 @@ from matplotlib.figure import Figure as Picture
 from ldprl.bounds import regret_lower_bound_ldp, regret_upper_bound
 from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cell_runner import CellRunner
-from ldprl.figures.cells import NamedMDP, cell_of
+from ldprl.figures.cells import CellRunner, NamedMDP, cell_of
 from ldprl.figures.curves import Record, curves_of, where
 from ldprl.figures.drawing import FAINT, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid

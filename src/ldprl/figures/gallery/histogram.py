@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import MaxNLocator
 
-from ldprl.figures.cell_runner import CellRunner
-from ldprl.figures.cells import first_draw
+from ldprl.figures.cells import CellRunner, first_draw
 from ldprl.figures.drawing import EPSILON_COLOURS, INK, headline, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.numerals import at_epsilons, number, numbers, percent

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Picture
 
 from ldprl.bounds import changed_bits, shuffle_epsilon, shuffle_user_guarantee
 from ldprl.errors import InputError
-from ldprl.figures.cell_runner import CellRunner
+from ldprl.figures.cells import CellRunner
 from ldprl.figures.curves import Record, where
 from ldprl.figures.drawing import INK, QUIET, Label, end_labels, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings

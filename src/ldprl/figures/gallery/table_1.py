@@ -8,7 +8,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure as Picture
 
 from ldprl.bounds import regret_upper_bound, table_one
-from ldprl.figures.cell_runner import CellRunner
+from ldprl.figures.cells import CellRunner
 from ldprl.figures.curves import Record, where
 from ldprl.figures.drawing import INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid

@@ -7,8 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from matplotlib.figure import Figure as Picture
 
-from ldprl.figures.cell_runner import CellRunner
-from ldprl.figures.cells import first_draw
+from ldprl.figures.cells import CellRunner, first_draw
 from ldprl.figures.drawing import headline, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.numerals import percent

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ldprl.experiments.cells import Cell
-from ldprl.figures.cell_runner import CellRunner
+from ldprl.figures.cells import CellRunner
 from ldprl.figures.drawing import _RULES
 from ldprl.figures.reproduce import reproduce
 from ldprl.figures.settings import Settings

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 
 from ldprl.catalogue import recommended
-from ldprl.figures.cell_runner import CellRunner
-from ldprl.figures.cells import first_draw
+from ldprl.figures.cells import CellRunner, first_draw
 from ldprl.figures.drawing import style
 from ldprl.figures.gallery import sizes
 from ldprl.figures.gallery.sizes.compare import EPSILON, pictures, table_of
