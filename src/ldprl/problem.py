@@ -70,6 +70,11 @@ class Problem(Named, ABC):
         """Return how large it is, as a statement for programs has it."""
         return {"horizon": self.horizon}
 
+    @property
+    def in_words(self) -> str:
+        """How large it is, for people."""
+        return f"{self.name}, {self.horizon} steps"
+
     def stated(self) -> dict[str, Any]:
         """Return the part of a deployment's document that states the problem."""
         return {"policy": {"kind": PROBLEMS.name_of(type(self))} | self.document()}

@@ -138,6 +138,11 @@ class Shape(Problem):
 
         return TableDistribution.from_document(document, self)
 
+    @property
+    def in_words(self) -> str:
+        """The sizes, for people."""
+        return f"{self.states} states, {self.actions} actions, {self.horizon} steps"
+
     def document(self) -> dict[str, Any]:
         """Return the sizes."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

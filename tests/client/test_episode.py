@@ -203,7 +203,7 @@ def test_a_call_may_be_made_again(service: FakeService, make_client: MakeClient)
     episode.action()
     episode.record(0.5, 0)
     episode.action(0)
-    episode.record(1, "nowhere")  # type: ignore[arg-type]
+    episode.record(1, "nowhere")
     episode.record(1)
     assert (episode.step, episode.state, episode.done) == (3, None, True)
     assert episode.report() == episode.report()

@@ -69,7 +69,7 @@ def test_refusals_are_told_by_cause(service: FakeService) -> None:
     clients.run()
     assert clients.refused == Counter({"wrong-alphabet": 4})
     assert clients.statuses == {"counted": 6, "refused": 4}
-    assert clients.regret.users == 10, "who is refused has lived all the same"
+    assert clients.recorder.users == 10, "who is refused has lived all the same"
 
 
 @pytest.mark.parametrize("each_step", [False, True])

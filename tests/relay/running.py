@@ -20,9 +20,7 @@ _START_SECONDS = 180.0
 
 DEPLOYMENT = """
 name = "relayed"
-states = 3
-actions = 2
-horizon = 2
+{sizes}
 epsilon = "3"
 {kind}
 first_epoch = 10
@@ -35,6 +33,7 @@ key = "{key}"
 """
 
 
+SIZES = "states = 3\nactions = 2\nhorizon = 2"
 MODEL = 'learner = "ldp-obi"'
 RETURNS = 'learner = "ldp-returns"\nmechanism = "return-bits"'
 
@@ -105,13 +104,15 @@ class Pair:
         more: str = "",
         program: str = "",
         kind: str = MODEL,
+        sizes: str = SIZES,
         database: str | None = None,
         options: Sequence[str] = (),
     ) -> Pair:
         private = new_private_key()
         file = folder / "deployment.toml"
         key = opener(private).key
-        text = DEPLOYMENT.format(crowd=crowd, central=central, key=key, more=more, kind=kind)
+        told = {"crowd": crowd, "central": central, "key": key}
+        text = DEPLOYMENT.format(**told, more=more, kind=kind, sizes=sizes)
         file.write_text(text, encoding="utf-8")
         (folder / "key").write_text(private)
         database = database or f"sqlite:///{folder}/service.sqlite"

@@ -233,7 +233,7 @@ def regret_over_http(server: Server) -> list[float]:
             assert time.monotonic() < deadline
             time.sleep(0.05)
         assert server.get("/v1/status").json["version"] == version
-        curve.append(curve[-1] + visited_by(EPOCH, server).regret.total)
+        curve.append(curve[-1] + visited_by(EPOCH, server).recorder.total)
     return curve[1:]
 
 

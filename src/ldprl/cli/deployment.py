@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ldprl.cli.group import subgroup
-from ldprl.cli.options import Json, warn_of_unused
+from ldprl.cli.options import Json, text, warn_of_unused
 from ldprl.cli.show import show_result
 from ldprl.errors import InputError
 
@@ -22,7 +23,7 @@ TEMPLATE = """\
 name = "my-deployment"            # what operators call it
 
 # The problem. A user meets `horizon` situations, is in one of `states` at each, and is advised one
-# of `actions`.
+# of `actions`. For users who see numbers, see `ldprl deployment init --vectors`.
 states = 4
 actions = 3
 horizon = 4
@@ -65,22 +66,99 @@ reward = "reward"
 # key. What it promises must hold; ldprl statement crowd computes it, ldprl keys pair makes the key.
 """
 
+_OF_VECTORS = """\
+# A deployment: all that a client must know before it trusts a service. It is frozen with the first
+# start of `ldprl serve`; to change anything later, give the new one another name and database.
+
+name = {name}                     # what operators call it
+
+# The privacy of one report, for the whole episode. `ldprl advise` says what an ε costs in learning,
+# `ldprl statement` what it promises to a user.
+epsilon = "1"
+# mechanism = "threshold-bits"    # one bit of the return; `ldprl list mechanisms` shows all
+
+# Who plans, and when: after `each` report, `every:N` reports, or when the number of reports has
+# grown by the factor 1 + G (`growth:G`), but never before `first_epoch` new ones.
+# learner = "ldp-es"
+epochs = "growth:0.05"
+first_epoch = 240                 # at ε = 0.5, 800; at 2, 90: 200·v, v the variance of a bit
+# report_window_hours = 168       # how long a replaced policy may still be reported under: an
+#                                 # episode with its last reward has to end within it
+# In a world that changes, plan mostly from the latest N users: memory_users = N.
+
+# The problem. A user sees numbers or categories, is told one of `actions`, at most `horizon` times,
+# and what that earns in all lies between the two `returns`; what is beyond is cut.
+[policy]
+kind = "linear"                   # or "network" (hidden = [16], activation = "tanh"), or
+#                                 # "shared-linear" where features are of actions
+horizon = {horizon}
+returns = [{returns}]
+spread = "1"                      # σ₀: how far users' parameters are spread
+# Start from the policy that users had before: a file of torch's, Stable-Baselines3's, ONNX or
+# JSON. It is then the incumbent that certificates compare with.
+# start = "policy.zip"
+# Levels in place of choices: {{levels = [{{name = "dose", unit = "U", low = 0, high = 5}}]}}
+actions = {actions}
+# A number x enters as (x − centre)/scale: what is usual, and how much it usually differs. Both are
+# public: take them from what is known, not from your users' data.
+features = [
+{features}
+]
+
+[labels]
+title = {title}
+reward = "reward"
+
+# With a table [certificate] (share = "0.1", confidence = "0.95") that share of the users gets the
+# policy that would be handed over, and says what it was worth. With alarm = "0.01" there, it is
+# said if what users answer changes; with most_lost = "0.1", users lose at most that share of what
+# the start earns above the least return.
+
+# Behind a relay (ldprl relay) there is a table [shuffle] too: crowd, central_epsilon, delta and
+# key. What it promises must hold; ldprl statement crowd computes it, ldprl keys pair makes the key.
+"""
+_EXAMPLE = {
+    "horizon": 30,
+    "returns": "0, 30",
+    "actions": '["rest", "walk", "run"]',
+    "features": (
+        '    {name = "heart rate", unit = "1/min", centre = "70", scale = "15"},\n'
+        '    {name = "sleep", unit = "h", centre = "7", scale = "1.5"},\n'
+        '    {name = "weather", categories = ["dry", "rain", "snow"]},'
+    ),
+}
+
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The deployment's TOML.")]
 deployment = subgroup("Write a deployment's file, check it, print the digest that clients pin.")
 
 
 @deployment.command(epilog="Example: **ldprl deployment init clinic.toml**")
-def init(file: File, as_json: Json = False) -> None:
+def init(
+    file: File,
+    vectors: Annotated[
+        bool, typer.Option("--vectors", help="Users see numbers, not one of a few states.")
+    ] = False,
+    env: Annotated[
+        str | None,
+        text(
+            "ENV",
+            "The same, with what an environment says of itself: CartPole-v1, glucose,"
+            " module:factory, data.npz.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Write a deployment to start from, with a comment on every setting."""
+    content = _of_vectors(env) if vectors or env is not None else TEMPLATE
     try:
         with file.open("x", encoding="utf-8") as out:
-            out.write(TEMPLATE)
+            out.write(content)
     except FileExistsError:
         raise InputError("file", str(file), "a file that does not exist yet") from None
     except OSError as error:
         raise InputError("file", str(file), f"a file to write ({error.strerror})") from None
-    text = f"wrote {file}: edit it, then run ldprl deployment check {file}"
-    show_result(as_json, {"deployment": str(file)}, text)
+    done = f"wrote {file}: edit it, then run ldprl deployment check {file}"
+    show_result(as_json, {"deployment": str(file)}, done)
 
 
 @deployment.command(epilog="Example: **ldprl deployment check clinic.toml**")
@@ -105,9 +183,36 @@ def digest(file: File, as_json: Json = False) -> None:
     show_result(as_json, {"digest": found}, found)
 
 
+def _of_vectors(env: str | None) -> str:
+    """Return a deployment whose users see vectors: an example's, or an environment's."""
+    if env is None:
+        return _OF_VECTORS.format(name='"my-deployment"', title='"My deployment"', **_EXAMPLE)
+    from ldprl.worlds.sampled_from import sampled_from
+
+    world = sampled_from(env)
+    stated = world.problem.document()
+    return _OF_VECTORS.format(
+        name=_toml(world.name.lower()),
+        title=_toml(world.name),
+        horizon=stated["horizon"],
+        returns=", ".join(stated["returns"]),
+        actions=_toml(stated["actions"]),
+        features="\n".join(f"    {_toml(one)}," for one in stated["features"]),
+    )
+
+
+def _toml(value: Any) -> str:
+    """Write text, lists and tables as TOML, each in one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(value[key])}" for key in value) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _meaning(found: Deployment) -> str:
     """Return a deployment in one line: sizes, privacy, learner, digest."""
-    shape, guarantee = found.shape, found.built.guarantee
+    guarantee = found.built.guarantee
     delta = f" and δ = {guarantee.delta:g}" if guarantee.delta else ""
     mixed = ""
     if (shuffle := found.shuffle) is not None:
@@ -117,7 +222,7 @@ def _meaning(found: Deployment) -> str:
         )
     known = f"; publicly known: {', '.join(found.structure.parts)}" if found.structure else ""
     return (
-        f"{found.name}: {shape.states} states, {shape.actions} actions, {shape.horizon} steps;"
+        f"{found.name}: {found.problem.in_words};"
         f" each report has ε = {guarantee.epsilon:g}{delta} for its whole trajectory"
         f" ({found.mechanism}){mixed}{known}; {found.learner} plans after"
         f" {found.next_plan_at(0)} reports and then by {found.epochs}; digest {found.digest}"

@@ -10,13 +10,13 @@ import asyncio
 import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import Any, TypeVar
 
 from ldprl.client.allowance import Left
 from ldprl.client.client import Client
 from ldprl.client.episode import Episode
 from ldprl.client.outcome import Outcome
-from ldprl.policies.policy import Observation
 
 _T = TypeVar("_T")
 
@@ -48,9 +48,9 @@ class AsyncClient:
         # Steps of an episode do not wait for the network.
         self._network, self._disk = _Thread("ldprl-network"), _Thread("ldprl-disk")
 
-    async def begin(self, *, again: bool = False) -> AsyncEpisode:
+    async def begin(self, *, again: bool = False, due: datetime | None = None) -> AsyncEpisode:
         """Return the episode to play; see :meth:`ldprl.client.Client.begin`."""
-        begin = functools.partial(self.client.begin, again=again)
+        begin = functools.partial(self.client.begin, again=again, due=due)
         return AsyncEpisode(await self._network.run(begin), self._network, self._disk)
 
     async def left(self) -> Left:
@@ -87,13 +87,16 @@ class AsyncEpisode:
         """Whether only the report remains."""
         return self.episode.done
 
-    async def action(self, state: Observation | None = None) -> Any:
+    async def action(self, state: Any = None) -> Any:
         """Return what the policy advises in ``state``; see :meth:`ldprl.client.Episode.action`."""
         return await self._disk.run(functools.partial(self.episode.action, state))
 
-    async def record(self, reward: float, next_state: Observation | None = None) -> None:
+    async def record(
+        self, reward: float, next_state: Any = None, *, terminated: bool = False
+    ) -> None:
         """Record the outcome of the last action; see :meth:`ldprl.client.Episode.record`."""
-        await self._disk.run(functools.partial(self.episode.record, reward, next_state))
+        record = functools.partial(self.episode.record, reward, next_state, terminated=terminated)
+        await self._disk.run(record)
 
     async def report(self, *, send: bool = True) -> Outcome:
         """Randomize, write down and send; see :meth:`ldprl.client.Episode.report`."""

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +164,7 @@ class Client:
             raise
         return episode.report(send=send)
 
-    def begin(self, *, again: bool = False) -> Episode:
+    def begin(self, *, again: bool = False, due: datetime | None = None) -> Episode:
         """Pay for a report, fetch the policy, and return the episode to play.
 
         If the user is in an episode of this deployment, return that one, also after a restart. If
@@ -173,6 +174,11 @@ class Client:
         ----------
         again
             Begin another episode after one that was reported, if the ledger's budget allows.
+        due
+            When the report may be sent, with a time zone; by default as soon as it is made. Where
+            the length of an episode says what happened, fix it here: an earlier :meth:`report`
+            leaves it to the first :meth:`resend` from then on, and an episode that is not at its
+            end by then is reported there as that of a user who left.
 
         Raises
         ------
@@ -181,9 +187,10 @@ class Client:
         BusyError
             Another process is in this episode.
         """
+        at = _seconds(due)
         with self._lock:
             if self._current is None:
-                self._current = self._episode(self._reserved(again), keep=True)
+                self._current = self._episode(self._reserved(again), keep=True, due=at)
             return self._current
 
     def left(self) -> Left:
@@ -191,13 +198,26 @@ class Client:
         return self.ledger.left(self.digest, self.deployment.built.guarantee)
 
     def resend(self) -> list[Outcome]:
-        """Send the reports on file that have had no response yet, each under its old id."""
+        """Send the reports that are due and have had no response yet, each under its old id.
+
+        An episode whose time has come is reported as it is.
+        """
         with self._lock:
+            self._report_due()
             return [
                 Outcome.of(self._settled(entry))
                 for entry in self.ledger.entries()
                 if entry.deployment == self.digest and entry.content and not entry.verdict
+                if entry.due is None or entry.due <= time.time()
             ]
+
+    def _report_due(self) -> None:
+        """Make the report of an episode that is not at its end by the time that it is due."""
+        last = [entry for entry in self.ledger.entries() if entry.deployment == self.digest]
+        if last and last[-1].unfinished:
+            episode = self.begin()
+            if episode.due is not None and episode.due <= time.time():
+                self._report(episode, send=False)
 
     def close(self) -> None:
         """Close the connection, and let another process continue the episode."""
@@ -225,9 +245,10 @@ class Client:
                 journal.clear()
                 journal.close()
 
-    def _episode(self, entry: Entry, *, keep: bool) -> Episode:
+    def _episode(self, entry: Entry, *, keep: bool, due: float | None = None) -> Episode:
         """Return the episode of a report; ``keep`` continues its journal and writes to it."""
         deployment, journal = self.deployment, Journal(self._journal_path())
+        mechanism = deployment.built
         journal.open()
         try:
             if entry.content is not None or not keep:
@@ -235,15 +256,16 @@ class Client:
                 journal.close()
                 journal = Journal(None)
             if entry.content is not None:
-                return Episode(entry, None, deployment.problem, journal, self._report)
+                return Episode(entry, None, mechanism, journal, self._report)
             if journal.lines and journal.lines[0].get("id") == entry.report_id:
                 # What cannot be read is of no use: then the episode begins anew.
                 with contextlib.suppress(InputError, KeyError):
                     received = Received.from_document(journal.lines[0], deployment)
-                    return Episode(entry, received, deployment.problem, journal, self._report)
+                    return Episode(entry, received, mechanism, journal, self._report)
             received = Received.ask(self._remote, deployment, entry.report_id, self._source)
+            received = replace(received, due=due)
             journal.start({"id": entry.report_id} | received.document(deployment))
-            return Episode(entry, received, deployment.problem, journal, self._report)
+            return Episode(entry, received, mechanism, journal, self._report)
         except BaseException:
             journal.close()
             raise
@@ -270,17 +292,18 @@ class Client:
 
     def _recorded(self, entry: Entry, episode: Episode) -> Entry:
         """Draw the report and write it down; whatever fails now, no other one is drawn."""
-        received, trajectory = episode.received, episode.trajectory()
+        received = episode.received
         assert received is not None
-        drawn = False
+        data, drawn = episode.data(), False
 
         def make() -> bytes:
             nonlocal drawn
             drawn = True
-            return received.report(self.deployment, entry.report_id, trajectory, self._source)
+            return received.report(self.deployment, entry.report_id, data, self._source)
 
         try:
-            return replace(entry, content=self.ledger.complete(entry.report_id, make))
+            content = self.ledger.complete(entry.report_id, make, received.due)
+            return replace(entry, content=content, due=received.due)
         except BaseException as error:
             if drawn or isinstance(error, InputError):
                 self._finish(episode, replace(entry, lost=True))
@@ -293,8 +316,10 @@ class Client:
         episode.finish(entry)
 
     def _settled(self, entry: Entry) -> Entry:
-        """Send the bytes on file until there is a response, unless there was one."""
+        """Send the bytes on file until there is a response, unless they are not due yet."""
         if entry.verdict is not None or entry.content is None:
+            return entry
+        if entry.due is not None and entry.due > time.time():
             return entry
         try:
             if self.deployment.shuffle is None:
@@ -314,6 +339,15 @@ def served_digest(url: str, patience: float = 60.0, timeout: float = 10.0) -> st
         return digest_of(remote.deployment())
     finally:
         remote.connection.close()
+
+
+def _seconds(due: datetime | None) -> float | None:
+    """Return a moment as seconds since 1970, or refuse one of which nobody knows where it is."""
+    if due is None:
+        return None
+    if not isinstance(due, datetime) or due.tzinfo is None:
+        raise InputError("due", due, "a datetime with a time zone")
+    return due.timestamp()
 
 
 def _opened(ledger: Ledger | str | os.PathLike[str]) -> Ledger:

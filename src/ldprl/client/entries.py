@@ -19,7 +19,7 @@ class Entry:
 
     A ``lost`` one was drawn, or may have been, but there are no bytes of it. ``verdict`` is what
     the service said about it, if it is known, and ``settled`` the number of the moment at which it
-    did.
+    did. Before ``due``, in seconds since 1970, it is not sent.
     """
 
     report_id: str
@@ -29,6 +29,7 @@ class Entry:
     lost: bool = False
     verdict: str | None = None
     settled: int | None = None
+    due: float | None = None
 
     @property
     def unfinished(self) -> bool:
@@ -48,6 +49,8 @@ class Entry:
             fields["answer"] = self.verdict
         elif self.content is not None:
             fields["report"] = base64.b64encode(self.content).decode()
+            if self.due is not None:
+                fields["due"] = self.due
         elif self.lost:
             fields["drawing"] = True
         return json.dumps(fields).encode() + b"\n"
@@ -102,6 +105,7 @@ class Entries:
                 # Until the line with its bytes.
                 lost="drawing" in fields,
                 verdict=fields.get("answer"),
+                due=None if fields.get("due") is None else float(fields["due"]),
             )
             moment = Moment.from_document(fields["at"]) if "at" in fields else None
         except (ValueError, KeyError, TypeError, AttributeError):

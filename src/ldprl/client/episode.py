@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any
 from ldprl.client.entries import Entry
 from ldprl.client.journal import Journal
 from ldprl.client.received import Received
+from ldprl.client.records import Earned, Visited
 from ldprl.errors import InputError
-from ldprl.mechanisms.trajectory import Trajectory
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.policies.policy import Observation
-from ldprl.problem import Problem
 from ldprl.protocol.messages import Issued
 
 if TYPE_CHECKING:
     from ldprl.client.outcome import Outcome
 
-Step = Callable[[Any, Any], tuple[float, Any] | None]
+Step = Callable[[Any, Any], tuple[float, Any] | tuple[float, Any, bool] | None]
 """Given (state, action): the reward and the next state, or None to stop.
 
-A state is what the user sees: a number where policies are tables, else a vector."""
+A state is what the user sees: a number where policies are tables, else a vector. A third entry may
+say that the episode has come to its end."""
 
 
 class StopEpisode(Exception):  # noqa: N818  (as StopIteration, it is no error)
@@ -29,12 +30,12 @@ class StopEpisode(Exception):  # noqa: N818  (as StopIteration, it is no error)
 
 
 class Episode:
-    """One user's way through H steps, from :meth:`~ldprl.client.Client.begin`.
+    """One user's way through an episode, from :meth:`~ldprl.client.Client.begin`.
 
-    Ask for an :meth:`action`, :meth:`record` what came of it, H times; then :meth:`report`. Each
-    call is on disk before it returns. A call that a crash has interrupted is made again after the
-    restart, with what it was given before, on what ``begin`` returns then; doing so changes nothing
-    if the first one had been completed. Threads may share an episode.
+    Ask for an :meth:`action`, :meth:`record` what came of it, until it is :attr:`done`; then
+    :meth:`report`. Each call is on disk before it returns. A call that a crash has interrupted is
+    made again after the restart, with what it was given before, on what ``begin`` returns then;
+    doing so changes nothing if the first one had been completed. Threads may share an episode.
 
     Attributes
     ----------
@@ -42,32 +43,25 @@ class Episode:
         The ledger's entry: the report's id, and its bytes once they are made.
     received
         The policy, as it was received; None if the report had been made before.
+    due
+        Before when the report is not sent, in seconds since 1970; None: at any time.
     """
 
     def __init__(
         self,
         entry: Entry,
         received: Received | None,
-        problem: Problem,
+        mechanism: Mechanism,
         journal: Journal,
         deliver: Callable[[Episode, bool], Outcome],
     ) -> None:
         self.entry = entry
         self.received = received
-        self._problem = problem
+        self.due = entry.due if received is None else received.due
+        self._record = (Earned if mechanism.reads_return else Visited)(mechanism.problem, journal)
         self._journal = journal
         self._deliver = deliver
         self._lock = threading.RLock()
-        self._states: list[Observation] = []
-        self._rewards: list[float] = []
-        self._next: Observation | None = None
-        for line in journal.lines[1:]:
-            if "state" in line:
-                self._states.append(self._checked("state", line["state"]))
-            else:
-                self._rewards.append(problem.check_reward("reward", line["reward"]))
-                following = line["next"]
-                self._next = None if following is None else self._checked("next", following)
 
     @property
     def issued(self) -> Issued | None:
@@ -77,60 +71,46 @@ class Episode:
     @property
     def step(self) -> int:
         """How many steps are on record, from 0 to H."""
-        return len(self._rewards)
+        return self._record.step
 
     @property
     def state(self) -> Observation | None:
-        """The state that the user is in, as far as it is known."""
-        return self._states[-1] if self._asked else self._next
+        """The state that the user is in, as far as it is known; what users see is never kept."""
+        return self._record.state
 
     @property
     def done(self) -> bool:
-        """Whether only the report remains: H steps are on record, or the report is made."""
-        return self.entry.content is not None or self.step == self._problem.horizon
+        """Whether only the report remains: the end is on record, or the report is made."""
+        return self.entry.content is not None or self._record.ended
 
-    def action(self, state: Observation | None = None) -> Any:
-        """Return what the policy advises in ``state``, by default the one recorded as next."""
+    def action(self, state: Any = None) -> Any:
+        """Return what the policy advises in ``state``, by default the one recorded as next.
+
+        Where users see vectors, ``state`` is such a vector. It is needed until the action is given,
+        and then no longer: the action stays, also after a restart.
+        """
         with self._lock:
             if self.done or self.issued is None:
                 raise InputError("step", self.step, "a step of the episode, which is done")
-            known = self.state
-            if state is None and known is None:
-                raise InputError("state", state, "the state in which the episode begins")
-            here = self._checked("state", known if state is None else state)
-            if known is not None and here != known:
-                raise InputError("state", state, f"{known}, which is on record for this step")
-            if not self._asked:
-                self._journal.append({"state": here})
-                self._states.append(here)
-            return self.issued.assignment.policy.act(self.step, here)
+            return self._record.action(self.issued.assignment.policy, state)
 
-    def record(self, reward: float, next_state: Observation | None = None) -> None:
-        """Record the outcome of the last action: the reward and the next state.
+    def record(self, reward: float, next_state: Any = None, *, terminated: bool = False) -> None:
+        """Record the outcome of the last action: the reward and, with tables, the next state.
 
-        The next state of the last step is not looked at.
+        The next state of the last step is not looked at. Where the return alone is reported,
+        ``terminated`` says that the episode has come to its end before step H: what was earned so
+        far is its return. A user who leaves does not say so, and reports as one who left. A reward
+        that comes late is recorded late: an episode may take until its version is closed.
         """
         with self._lock:
             if self.entry.content is not None:
                 raise InputError("step", self.step, "a step of the episode, which is reported")
-            number = self._problem.check_reward("reward", reward)
-            # A step that is not asked about is on record already: the call is made once more.
-            last = self.step + self._asked == self._problem.horizon
-            following = None if last else self._checked("next_state", next_state)
-            if self._asked:
-                self._journal.append({"reward": number, "next": following})
-                self._rewards.append(number)
-                self._next = following
-            elif not self._rewards:
-                raise InputError("step", 0, "an action, asked for before its reward is recorded")
-            elif (number, following) != (self._rewards[-1], self._next):
-                known = f"{self._rewards[-1]} and next_state = {self._next}, which are on record"
-                raise InputError("reward", reward, known)
+            self._record.record(reward, next_state, terminated=terminated)
 
     def report(self, *, send: bool = True) -> Outcome:
-        """Randomize what is on record, write the report down, and send it.
+        """Randomize what is on record, write the report down, and send it when it is due.
 
-        Before the last step is on record, the report is that of a user who stopped: everybody who
+        Before the end is on record, the report is that of a user who stopped: everybody who
         received a policy reports, and an answer may say that nothing is reported.
 
         Parameters
@@ -145,14 +125,11 @@ class Episode:
         """
         return self._deliver(self, send)
 
-    def trajectory(self) -> Trajectory:
-        """Return what is on record, or the empty trajectory before it is complete."""
+    def data(self) -> Any:
+        """Return what the report is made from: what is on record, or of a user who left."""
         with self._lock:
-            if self.issued is None or self.step < self._problem.horizon:
-                return Trajectory.empty()
-            policy = self.issued.assignment.policy
-            actions = [policy.act(h, state) for h, state in enumerate(self._states)]
-            return Trajectory(tuple(self._states), tuple(actions), tuple(self._rewards))
+            assert self.issued is not None
+            return self._record.data(self.issued.assignment.policy)
 
     def finish(self, entry: Entry) -> None:
         """Forget what is on record: the report is written down."""
@@ -166,28 +143,19 @@ class Episode:
         with self._lock:
             self._journal.close()
 
-    @property
-    def _asked(self) -> bool:
-        """Whether an action was given for the step at hand."""
-        return len(self._states) > len(self._rewards)
-
-    def _checked(self, field: str, value: object) -> Observation:
-        return self._problem.check_observation(field, value)
-
 
 def play(episode: Episode, start: Any, step: Step) -> None:
     """Play an episode by an app's callbacks, until it is done or the user stops."""
     if episode.done:
         return
     try:
-        state: Observation | None = start() if callable(start) else start
+        state = start() if callable(start) else start
         while not episode.done:
             action = episode.action(state)
-            assert episode.state is not None
-            result = step(episode.state, action)
+            result = step(state if episode.state is None else episode.state, action)
             if result is None:
                 return
-            reward, state = result
-            episode.record(reward, state)
+            reward, state, *end = result
+            episode.record(reward, state, terminated=bool(end and end[0]))
     except StopEpisode:
         return

@@ -23,7 +23,9 @@ class ForgetfulLedgerForTests:
         """Say that there is always room for one more."""
         return Left(1, spent_together([]), 0.0)
 
-    def complete(self, report_id: str, make_report: Callable[[], bytes]) -> bytes:
+    def complete(
+        self, report_id: str, make_report: Callable[[], bytes], due: float | None = None
+    ) -> bytes:
         """Return the bytes, made now."""
         return make_report()
 

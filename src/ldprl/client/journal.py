@@ -1,7 +1,8 @@
 """An episode so far, on disk, so that an app that dies can continue it.
 
-It holds states and rewards in the clear. So it is a separate file, beside the ledger and readable
-by its owner alone, and it is emptied as soon as the report is written down.
+It holds states and rewards in the clear, or actions and the return so far where nothing else is
+needed. So it is a separate file, beside the ledger and readable by its owner alone, and it is
+emptied as soon as the report is written down.
 """
 
 from __future__ import annotations

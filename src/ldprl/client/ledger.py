@@ -117,13 +117,16 @@ class Ledger:
         with self._opened() as file:
             return self._paid(file, deployment, cost, again=again)
 
-    def complete(self, report_id: str, make_report: Callable[[], bytes]) -> bytes:
+    def complete(
+        self, report_id: str, make_report: Callable[[], bytes], due: float | None = None
+    ) -> bytes:
         """Return the bytes of a report that is paid for, made now unless they are on file.
 
         It is made once: where ``make_report`` or storing the bytes fails, the report is lost.
+        ``due`` is when it may be sent, in seconds since 1970.
         """
         with self._opened() as file:
-            return self._made(file, self._known(file, report_id), make_report)
+            return self._made(file, replace(self._known(file, report_id), due=due), make_report)
 
     def settle(self, report_id: str, verdict: str) -> None:
         """Record the service's verdict on a report, so that it is not sent again."""

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ldprl.client.remote import RemoteService
-from ldprl.errors import whole_number
+from ldprl.errors import real, whole_number
 from ldprl.mechanisms.sampling import RandomSource
-from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.policies.policy import MOST_POLICIES
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_bytes_of, sealed_document
@@ -23,6 +22,8 @@ class Received:
     issued: Issued
     report_bytes: int = 0
     plan: str = ""
+    due: float | None = None
+    """Before when the report is not sent, in seconds since 1970."""
 
     @classmethod
     def ask(
@@ -42,6 +43,7 @@ class Received:
             "policy": self.issued.document(deployment.built),
             "report_bytes": self.report_bytes,
             "plan": self.plan,
+            "due": self.due,
         }
 
     @classmethod
@@ -51,7 +53,9 @@ class Received:
         number = policy.get("number") if isinstance(policy, dict) else None
         issued = Issued.from_document(policy, deployment, number)
         size = whole_number("report_bytes", document["report_bytes"], 0, LARGEST_REPORT)
-        return cls(issued, size, str(document["plan"])).checked(deployment)
+        due = document.get("due")
+        at = None if due is None else real("due", due, "seconds since 1970")
+        return cls(issued, size, str(document["plan"]), at).checked(deployment)
 
     def checked(self, deployment: Deployment) -> Received:
         """Return it, or refuse now what would fail once a report is drawn: its size, its key."""
@@ -64,12 +68,12 @@ class Received:
         self,
         deployment: Deployment,
         report_id: str,
-        trajectory: Trajectory,
+        data: Any,
         source: RandomSource,
     ) -> bytes:
-        """Randomize ``trajectory`` and return the report as the bytes that are sent."""
+        """Randomize ``data`` and return the report as the bytes that are sent."""
         mechanism, issued = deployment.built, self.issued
-        report = mechanism.privatize(trajectory, issued.assignment, source)
+        report = mechanism.privatize(data, issued.assignment, source)
         values = mechanism.codec(issued.assignment).write(report)
         content = report_bytes_of(report_id, issued, values)
         if deployment.shuffle is None:

@@ -34,6 +34,11 @@ class Actions(ABC):
     def named(self) -> tuple[str, ...]:
         """A name for each output."""
 
+    @property
+    @abstractmethod
+    def in_short(self) -> str:
+        """How many there are, for people."""
+
     @abstractmethod
     def choose(self, outputs: FloatArray) -> Array:
         """Return the actions for outputs of shape (n, outputs)."""
@@ -73,6 +78,11 @@ class Choices(Actions):
     def named(self) -> tuple[str, ...]:
         """The names of the actions."""
         return self.names
+
+    @property
+    def in_short(self) -> str:
+        """How many actions."""
+        return f"{self.outputs} actions"
 
     def choose(self, outputs: FloatArray) -> IntArray:
         """Return the numbers of actions, of shape (n,); NaN is not larger than anything."""
@@ -159,6 +169,11 @@ class Levels(Actions):
     def named(self) -> tuple[str, ...]:
         """The names of the levels."""
         return tuple(one.name for one in self.each)
+
+    @property
+    def in_short(self) -> str:
+        """How many levels."""
+        return f"{self.outputs} level{'s' * (self.outputs > 1)}"
 
     @cached_property
     def low(self) -> FloatArray:

@@ -177,6 +177,16 @@ class Parametric(Problem):
         """Return d and H."""
         return {"parameters": self.size, "horizon": self.horizon}
 
+    @property
+    def in_words(self) -> str:
+        """What users see and do, and how much is learnt, for people."""
+        low, high = self.returns
+        return (
+            f"{self.features.raw} features, {self.actions.in_short}, {self.size} parameters"
+            f" ({self.stated()['policy']['kind']}), at most {self.horizon} steps, returns from"
+            f" {low:g} to {high:g}"
+        )
+
     def recommended(self, learner: str, mechanism: str) -> tuple[str, str]:
         """Return evolution strategies from one bit, where nothing else is given."""
         return learner or "ldp-es", mechanism or "threshold-bits"

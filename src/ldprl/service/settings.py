@@ -9,6 +9,10 @@ from pathlib import Path
 
 from ldprl.disk import read_json, read_text
 from ldprl.errors import InputError
+from ldprl.policies.imported import start_from
+from ldprl.policies.parametric import Parametric
+from ldprl.policies.written import to_base64
+from ldprl.problem import problem_from
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.database.protocol import LEASE_SECONDS
 from ldprl.service.learners import learner_of
@@ -49,7 +53,8 @@ class ServiceSettings:
 def read_deployment(path: Path | None) -> Deployment:
     """Read a deployment's TOML file, or the demo's.
 
-    What is publicly known, or the incumbent alone, may be in a separate JSON file.
+    What is publicly known, or the incumbent alone, may be in a separate JSON file; the policy that
+    ``[policy]`` starts from in one of torch's, Stable-Baselines3's, ONNX or JSON.
     """
     path = DEMO / "deployment.toml" if path is None else path
     try:
@@ -63,6 +68,13 @@ def read_deployment(path: Path | None) -> Deployment:
     elif isinstance(named, dict) and isinstance(policy := named.get("incumbent"), str):
         file = path.parent / policy
         named["incumbent"] = read_json("structure.incumbent", file, _LONGEST_FILE)
+    policy = table.get("policy")
+    # No base64 has a dot.
+    if isinstance(policy, dict) and "." in str(start := policy.get("start", "")):
+        problem = problem_from({key: policy[key] for key in policy if key != "start"})
+        if not isinstance(problem, Parametric):
+            raise InputError("policy.start", start, "none where policies have no parameters")
+        policy["start"] = to_base64(start_from(path.parent / str(start), problem))
     deployment = Deployment.from_toml(table)
     # Whoever plans is the service's own affair, and must be able to.
     learner_of(deployment)

@@ -35,18 +35,35 @@ def standard_error(runs: FloatArray) -> FloatArray:
     return np.asarray(runs.std(axis=0, ddof=1) / np.sqrt(len(runs)))
 
 
-class RegretRecorder:
-    """Adds up E[V*₁ − V^{π_k}₁] over users; within a batch each user loses the same on average."""
+class Recorder:
+    """Adds up a number over users, at checkpoints; within a batch each user's is the same."""
 
-    def __init__(self, mdp: TabularMDP, points: IntArray) -> None:
-        self._mdp = mdp
-        self._best = float(mdp.initial @ optimum(mdp).values[0])
-        self._known: dict[bytes, float] = {}
+    def __init__(self, points: IntArray) -> None:
         self._points = points
         self._next = 0
         self.users = 0
         self.total = 0.0
         self.curve: FloatArray = np.zeros(len(points))
+
+    def add(self, users: int, each: float) -> None:
+        """Record ``users`` users with ``each`` on average."""
+        end = self.users + users
+        while self._next < len(self._points) and self._points[self._next] <= end:
+            reached = self._points[self._next] - self.users
+            self.curve[self._next] = self.total + reached * each
+            self._next += 1
+        self.users = end
+        self.total += users * each
+
+
+class RegretRecorder(Recorder):
+    """Adds up E[V*₁ − V^{π_k}₁] over users; within a batch each user loses the same on average."""
+
+    def __init__(self, mdp: TabularMDP, points: IntArray) -> None:
+        super().__init__(points)
+        self._mdp = mdp
+        self._best = float(mdp.initial @ optimum(mdp).values[0])
+        self._known: dict[bytes, float] = {}
 
     def loss(self, policy: Policy) -> float:
         """Return what one user of ``policy`` loses on average."""
@@ -55,13 +72,3 @@ class RegretRecorder:
             value = float(self._mdp.initial @ policy_values(self._mdp, policy)[0])
             self._known[key] = max(self._best - value, 0.0)
         return self._known[key]
-
-    def add(self, users: int, loss: float) -> None:
-        """Record ``users`` users who lost ``loss`` each on average."""
-        end = self.users + users
-        while self._next < len(self._points) and self._points[self._next] <= end:
-            reached = self._points[self._next] - self.users
-            self.curve[self._next] = self.total + reached * loss
-            self._next += 1
-        self.users = end
-        self.total += users * loss

@@ -89,6 +89,23 @@ def sampled_from(
     return world
 
 
+def world_with(env: object, problem: Parametric) -> SampledWorld:
+    """Return a world whose users run the policies of a problem that was stated before."""
+    setting = _setting(env, type(problem), problem.horizon)
+    if isinstance(setting, SampledWorld):
+        if setting.problem != problem:
+            raise InputError("env", setting.name, f"one with this problem: {problem}")
+        return setting
+    seen, done = problem.features.raw, problem.actions.outputs
+    found = setting.features.raw, setting.actions.outputs
+    alike = type(setting.actions) is type(problem.actions)
+    if found != (seen, done) or not alike:
+        kind = type(problem.actions).__name__.lower()
+        expected = f"an environment with {seen} entries of an observation and {done} {kind}"
+        raise InputError("env", f"{setting.name}: {found[0]} and {found[1]}", expected)
+    return setting.build(problem)
+
+
 def _kind(policy: str) -> type[Parametric]:
     kind = Parametric if policy == "table" else PROBLEMS.find(policy, field="policy")
     if not issubclass(kind, Parametric) or inspect.isabstract(kind):

@@ -1,0 +1,156 @@
+"""A deployment on vectors over HTTP: planned from sums alone, and the same after a restart."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ldprl.learning.learner import next_plan
+from ldprl.mechanisms.return_sums import ReturnSums
+from ldprl.policies.policy import MOST_POLICIES
+from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.messages import Issued, report_document
+from ldprl.service.backup import back_up, restore
+from ldprl.service.learners import learner_of
+from ldprl.service.plans import plan_from
+from ldprl.shape import IntArray
+from ldprl.simulated_clients import SimulatedClients
+from tests.relay.running import Pair
+
+from .conftest import StartServer
+from .server import Server
+from .vectors import DEPLOYMENT, POLICY, world
+
+
+def visit(server: Server, users: int) -> SimulatedClients:
+    deployment = server.deployment()
+    there = world(deployment)
+    clients = SimulatedClients(server.url, deployment.digest, there, users, concurrency=4, seed=5)
+    clients.run()
+    assert clients.statuses == {"counted": users}
+    return clients
+
+
+def settled(server: Server) -> dict[str, Any]:
+    """Return the status once no plan is due."""
+    until = time.monotonic() + 60
+    while (status := server.get("/v1/status").json)["users"] >= status["next_plan_at"]:
+        assert time.monotonic() < until, server.errors()
+        time.sleep(0.05)
+    found: dict[str, Any] = status
+    return found
+
+
+def sums_of(export: dict[str, Any], deployment: Deployment, before: int) -> ReturnSums:
+    """Return the sums of all versions before one, read from an export."""
+    plans = {
+        one["version"]: plan_from(json.dumps(one["assignments"]), deployment.built)
+        for one in export["plans"]
+    }
+    found = ReturnSums()
+    for one in export["sums"]:
+        if one["users"] and one["version"] < before:
+            assignment = plans[one["version"]][one["assignment"]]
+            tally: IntArray = np.array(one["tally"])
+            found = found + deployment.built.decode(tally, one["users"], assignment)
+    return found
+
+
+def test_it_learns_and_goes_on_after_a_restart_and_a_restore(
+    start_server: StartServer, database: str, tmp_path: Path
+) -> None:
+    server = start_server(DEPLOYMENT, database)
+    deployment = server.deployment()
+    early = server.get("/v1/policy").json
+    visit(server, 150)
+    settled(server)
+    plan = server.get("/v1/policy").body
+    server.kill()
+    server = start_server(DEPLOYMENT, database)
+    assert server.get("/v1/policy").body == plan
+    visit(server, 450)
+    status = settled(server)
+    assert (status["users"], sum(status["refused"].values())) == (600, 0)
+    shown = server.get("/v1/dashboard").json
+    assert shown["learning"]["significant"], shown["learning"]
+    told = {one["words"]: one["told"] for one in shown["policy"]["examples"]}
+    assert (told["pulse = 80 1/min"], told["pulse = 60 1/min"]) == ("go", "stay")
+    assert shown["history"][-1]["value"] == shown["learning"]["value"]
+
+    # A report under the first version counts there, whenever it comes.
+    number, name = secrets.randbelow(MOST_POLICIES), secrets.token_hex(16)
+    law = early["assignments"][0]["law"]
+    kept = {key: early[key] for key in ("deployment", "version")}
+    first = kept | {"assignment": 0, "law": law, "number": number}
+    first |= {"questions": early["assignments"][0]["questions"]}
+    issued = Issued.from_document(first, deployment, number)
+    late = server.post("/v1/reports", report_document(name, issued, [1]))
+    assert late.json["status"] == "counted"
+
+    export = server.admin("GET", "/v1/admin/export").json
+    (of_first,) = [one["users"] for one in export["sums"] if one["version"] == 1]
+    assert of_first >= 61
+    everything = sums_of(export, deployment, before=10**9)
+    assert everything.users == 601
+    assert all(int(one.counts.sum()) == one.users for one in everything.laws)
+
+    # The newest plan was made from these sums and nothing else: the late one came after it.
+    server.admin("POST", "/v1/admin/publish", {})
+    newest = settled(server)["version"]
+    rng = np.random.default_rng([int(deployment.digest, 16), newest])
+    (made,) = next_plan(learner_of(deployment), deployment.built, everything, rng)
+    served = server.get("/v1/policy").json["assignments"][0]
+    assert made.distribution is not None
+    assert served["law"] == made.distribution.document()
+
+    plan = server.get("/v1/policy").body
+    server.kill()
+    back_up(database, tmp_path / "backup")
+    other = f"sqlite:///{tmp_path}/restored.sqlite"
+    restore(tmp_path / "backup", other)
+    server = start_server(DEPLOYMENT, other)
+    assert server.get("/v1/policy").body == plan
+    visit(server, 5)
+
+
+def test_behind_a_relay(tmp_path: Path) -> None:
+    pair = Pair.start(tmp_path, crowd=40, central="2.9994", kind="", sizes="", more=POLICY)
+    try:
+        relay = pair.relay.ready()
+        deployment = pair.service.deployment()
+        there = world(deployment)
+        clients = SimulatedClients(relay.url, deployment.digest, there, 40, concurrency=4)
+        clients.run()
+        assert clients.statuses == {"accepted": 40}
+        until = time.monotonic() + 60
+        while pair.service.users() < 40:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+    finally:
+        pair.close()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('memory_users = 50\nmechanism = "return-bits"', "finitely many states"),
+        ('learner = "ldp-ts"', "ldp-ts"),
+        ('learner = "random-search"', "one that learns from private sums"),
+        ("states = 3", "no states beside"),
+    ],
+)
+def test_what_does_not_go_with_vectors_is_refused(more: str, said: str, tmp_path: Path) -> None:
+    from ldprl import InputError
+    from ldprl.service.settings import read_deployment
+
+    file = tmp_path / "deployment.toml"
+    file.write_text(DEPLOYMENT.replace("[policy]", f"{more}\n[policy]"), encoding="utf-8")
+    with pytest.raises(InputError, match=said) as refused:
+        read_deployment(file)
+    assert "\n" not in str(refused.value)
