@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from ldprl.shape import Shape as Shape
     from ldprl.simulation.engine import Simulation as Simulation
     from ldprl.simulation.engine import simulate as simulate
-    from ldprl.simulation.learn import Rollouts as Rollouts
     from ldprl.simulation.learn import learn as learn
     from ldprl.simulation.reference import run_protocol as run_protocol
+    from ldprl.simulation.runs import Rollouts as Rollouts
     from ldprl.statistics import Statistics as Statistics
     from ldprl.worlds import TabularMDP as TabularMDP
     from ldprl.worlds import grid_world as grid_world
@@ -73,7 +73,7 @@ _HOMES = {
     "random_mdp": "ldprl.worlds",
     "RandomizedResponse": "ldprl.mechanisms.randomized_response",
     "riverswim": "ldprl.worlds",
-    "Rollouts": "ldprl.simulation.learn",
+    "Rollouts": "ldprl.simulation.runs",
     "run_protocol": "ldprl.simulation.reference",
     "Shape": "ldprl.shape",
     "Shuffle": "ldprl.mechanisms.shuffle",

@@ -24,6 +24,10 @@ class InputError(ValueError):
         self.expected = expected
         super().__init__(f"{field} = {_in_one_line(value)}: expected {expected}")
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, object, str]]:
+        """Let it travel between processes, as it is made of three parts and not of its message."""
+        return type(self), (self.field, self.value, self.expected)
+
 
 def _in_one_line(value: object) -> str:
     try:

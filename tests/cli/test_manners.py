@@ -71,7 +71,7 @@ def test_every_command_that_has_a_result_can_speak_json(name: str) -> None:
     [
         ("regrett", "No such command 'regrett'. Did you mean 'regret'? (see ldprl --help)"),
         ("regret --epsilom 2", "--epsilon) (see ldprl regret --help)"),
-        ("regret", "Missing option '--mdp' (see ldprl regret --help)"),
+        ("regret", "Missing option '--episodes' (see ldprl regret --help)"),
         ("statement --states", "an argument (see ldprl statement --help)"),
         ("bounds --states", "Option '--states' requires an argument (see ldprl bounds --help)"),
         ("statement crowd --epsilom 2", "(see ldprl statement crowd --help)"),

@@ -46,15 +46,23 @@ GOOD = {
     "doctor": "",
 }
 """A line for each command in which nothing is wrong (none of them is run)."""
+IN_ENV = "--env CartPole-v1 --episodes 100 --epsilon 1"
 INSTEAD = {
+    **{
+        ("regret", f"--{name}"): IN_ENV
+        for name in ("env", "policy", "horizon", "return-range", "scale", "start")
+    },
+    ("regret", "--hidden"): f"{IN_ENV} --policy network",
+    ("regret", "--curves"): f"{GOOD['regret']} --json",
     ("audit", "--present"): f"{GOOD['audit']} --crowd 50",
     ("statement crowd", "--central-epsilon"): "--epsilon 1 --delta 1e-6",
     ("statement crowd", "--mechanism"): f"{GOOD['statement crowd']} {SIZES}",
 }
 """The good line for an option that goes with others only."""
 NUMBERS = {"S", "A", "H", "K", "E", "D", "N", "I", "P", "C", "T", "L", "PORT", "GAP"}
-NUMBERS |= {"ε,…", "N,…", "E[,D]"}
+NUMBERS |= {"ε,…", "N,…", "E[,D]", "LOW,HIGH", "X,…"}
 NAMES = {"NAME", "[NAME…]", "[learners|mechanisms]", "sound|paper", "text|json", "each|growth:G"}
+NAMES |= {"ENV", "linear|network|module:Class"}
 WORLDS = {"WORLD", "MDP"}
 FOLDERS = {"FOLDER"}
 FILES = {"FILE", "FILE.png"}

@@ -40,6 +40,20 @@ def test_the_time_left_comes_true_and_a_day_is_a_short_log(
         assert spent + left == pytest.approx(now, rel=0.01)
 
 
+def test_the_time_left_follows_the_pace(capsys: pytest.CaptureFixture[str]) -> None:
+    """Compiling comes first; then episodes take three times as long from a fifth of them on."""
+    now = 0.0
+    lines = Lines("users", lambda: now)
+    now, total = 60.0, 10_000
+    for done in range(100, total + 1):
+        now += 0.03 if done > total / 5 else 0.01
+        lines(done, total)
+    said = [(spent, left) for spent, left in printed(capsys) if spent > 140]
+    assert len(said) > 2
+    for spent, left in said:
+        assert spent + left == pytest.approx(now, rel=0.02)
+
+
 def test_the_first_line_comes_within_two_seconds(capsys: pytest.CaptureFixture[str]) -> None:
     now = 0.0
     lines = Lines("reports", lambda: now)

@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from ldprl.errors import InputError
-from ldprl.worlds import TabularMDP, grid_world, hard_tree, mdp_from, random_mdp, riverswim
+from ldprl.worlds import (
+    TabularMDP,
+    bandit,
+    contextual_bandit,
+    grid_world,
+    hard_tree,
+    mdp_from,
+    optimum,
+    random_mdp,
+    riverswim,
+)
 from ldprl.worlds.specification import count
 
 
@@ -20,6 +30,8 @@ from ldprl.worlds.specification import count
         ("hard-tree:15,3,8,1e8,0.5", hard_tree(15, 3, 8, 10**8, 0.5).mdp),
         ("hard-tree:15,3,8,100000000,5e-1", hard_tree(15, 3, 8, 10**8, 0.5).mdp),
         ("riverswim: 6, 2e1", riverswim(6, 20)),
+        ("bandit:0.9,0.7", bandit(0.9, 0.7)),
+        ("contexts:0.9,0.1/0.2,0.8", contextual_bandit((0.9, 0.1), (0.2, 0.8))),
         ("gym:FrozenLake-v1,9", TabularMDP.from_gymnasium("FrozenLake-v1", 9)),
     ],
 )
@@ -60,6 +72,13 @@ def test_reads_a_file_by_any_name(tmp_path: Path) -> None:
         ("hard-tree:15,3,8,1e8,nan", "EPSILON", "> 0"),
         ("hard-tree:15,3,8,1e8,-1", "epsilon", "> 0"),
         ("hard-tree:15,3,2,1e8,1", "horizon", "more than 3"),
+        ("CartPole-v1", "mdp", "no model: use --env CartPole-v1"),
+        ("gym:CartPole-v1,500", "env", "no model: use --env"),
+        ("bandit", "mdp", "bandit:MEAN,MEAN"),
+        ("bandit:", "mdp", "bandit:MEAN,MEAN"),
+        ("bandit:0.9,x", "mean", "a number"),
+        ("bandit:0.9,1.1", "rewards[0, 1]", "[0, 1]"),
+        ("contexts:0.9,0.1/0.2", "means", "rectangular"),
     ],
 )
 def test_refuses(text: str, field: str, expected: str) -> None:
@@ -72,3 +91,12 @@ def test_refuses(text: str, field: str, expected: str) -> None:
 def test_counts_are_exact() -> None:
     assert count("episodes", "1e8") == 10**8
     assert count("episodes", str(10**17 + 1)) == 10**17 + 1
+
+
+def test_of_a_bandit_the_means_are_the_values() -> None:
+    assert optimum(mdp_from("bandit:0.9,0.7")).action_values[0, 0].tolist() == [0.9, 0.7]
+    both = mdp_from("contexts:0.9,0.1/0.2,0.8")
+    assert (both.shape.states, both.shape.actions, both.horizon) == (2, 2, 1)
+    assert optimum(both).values[0].tolist() == [0.9, 0.8]
+    assert both.reward_kind == "bernoulli"
+    assert both.initial.tolist() == [0.5, 0.5]

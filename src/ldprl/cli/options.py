@@ -102,6 +102,15 @@ def mechanism_names(incomplete: str) -> list[tuple[str, str]]:
     return _starting(incomplete, ((name, kind.summary) for name, kind in MECHANISMS.items()))
 
 
+def policy_names(incomplete: str) -> list[tuple[str, str]]:
+    """Return the kinds of policies that need no model."""
+    from ldprl.policies.parametric import Parametric
+    from ldprl.problem import PROBLEMS
+
+    kinds = ((name, kind) for name, kind in PROBLEMS.items() if issubclass(kind, Parametric))
+    return _starting(incomplete, ((name, kind.summary) for name, kind in kinds))
+
+
 def constants_names(incomplete: str) -> list[tuple[str, str]]:
     """Return the choices of constants."""
     choices = (
@@ -193,6 +202,40 @@ def warn_of_unused(learner: str, structure: Structure | None, *, certified: bool
 STATES = whole("S", "Number of states.", at_most=10**5)
 ACTIONS = whole("A", "Number of actions.", at_most=10**5)
 HORIZON = whole("H", "Steps in an episode.", at_most=10**5)
+STEPS = whole("H", "With --env: the step at which episodes are cut. \\[default: what it says]")
+PolicyKind = Annotated[
+    str | None,
+    text(
+        "linear|network|module:Class",
+        "With --env: the kind of policy. \\[default: linear]",
+        autocompletion=policy_names,
+    ),
+]
+Hidden = Annotated[
+    str | None, text("N,…", "With --policy network: units of each hidden layer. \\[default: 16]")
+]
+ReturnRange = Annotated[
+    str | None,
+    text(
+        "LOW,HIGH", "With --env: the least and the largest return of an episode, where not known."
+    ),
+]
+Scale = Annotated[
+    str | None,
+    text(
+        "X,…",
+        "With --env: by what each entry of an observation is divided, where the half of its box "
+        "is not right.",
+    ),
+]
+Start = Annotated[
+    Path | None,
+    text(
+        "FILE",
+        "With --env: a policy to start from: .json of ldprl's, .pt or .pth of torch, .zip of "
+        "Stable-Baselines3, .onnx.",
+    ),
+]
 Episodes = Annotated[int, whole("K", "Users, one episode each, such as 1e8.")]
 Epsilon = Annotated[
     float | None, real("E", "ε > 0 of the whole trajectory; a private mechanism needs it.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,8 @@ _FIRST_LINE = 1.0
 """Seconds after which a log gets its first line of progress."""
 _LINE_FACTOR = 1.25
 """By how much the time from the start grows from one line to the next."""
+_SEEN_AGAIN = 0.01
+"""What is done is remembered when it has grown by this share: a few hundred times, however much."""
 
 
 @contextmanager
@@ -71,8 +74,8 @@ def counted_bar(things: str, total: int | None = None) -> Iterator[Callable[[int
 class Lines:
     """Progress for a log: the n-th line at least a quarter longer after the start than the last.
 
-    The time left is that of the whole at the pace so far, so it is right where things take equally
-    long.
+    The time left is at the pace of the latest half: episodes get longer as policies get better, and
+    what happens once, such as compiling, is soon left behind.
     """
 
     def __init__(self, things: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -80,18 +83,25 @@ class Lines:
         self._clock = clock
         self._started = clock()
         self._first: int | None = None
+        self._seen: deque[tuple[int, float]] = deque()
         self._due = _FIRST_LINE
 
     def __call__(self, done: int, total: int) -> None:
         """Print a line if one is due."""
+        now, seen = self._clock(), self._seen
         if self._first is None:
             self._first = done  # found on disk: says nothing about the pace
-        spent = self._clock() - self._started
+        if not seen or done - seen[-1][0] > _SEEN_AGAIN * (done - self._first):
+            seen.append((done, now))
+        while len(seen) > 1 and seen[1][0] <= (self._first + done) / 2:
+            seen.popleft()
+        spent = now - self._started
         if spent < self._due:
             return
         self._due = max(_LINE_FACTOR * spent, spent + _FIRST_LINE)
-        made = done - self._first
-        left = f", about {spent * (total - done) / made:.0f} s left" if made else ""
+        before, then = seen[0]
+        made = done - before
+        left = f", about {(now - then) * (total - done) / made:.0f} s left" if made else ""
         text = f"{spent:6.0f} s  {done:,} of {total:,} {self._things}{left}"
         print(text, file=sys.stderr, flush=True)
 

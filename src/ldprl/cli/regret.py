@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
 
 from ldprl.cli import options
 from ldprl.cli.options import check_used, warn_of_delta, warn_of_unused
@@ -23,20 +26,28 @@ if TYPE_CHECKING:
 
 
 def regret(
+    episodes: options.Episodes,
     mdp: Annotated[
-        str,
+        str | None,
         options.text(
             "WORLD",
             "FILE.json, FILE.npz, random:S,A,H,SEED, riverswim:S,H, grid:ROWS,COLUMNS,H, "
-            "hard-tree:S,A,H,K,EPSILON or gym:ENV,H.",
+            "hard-tree:S,A,H,K,EPSILON, gym:ENV,H, bandit:MEAN,MEAN,… or contexts:MEAN,…/MEAN,….",
         ),
-    ],
-    episodes: options.Episodes,
+    ] = None,
+    env: Annotated[
+        str | None,
+        options.text(
+            "ENV",
+            "In place of --mdp, what has no model: an id of Gymnasium's such as CartPole-v1, "
+            "glucose, module:factory, or contexts in a FILE.npz.",
+        ),
+    ] = None,
     learner: Annotated[
         str | None,
         options.learner(
             "The learner; see `ldprl list learners`. "
-            "\\[default: the recommended one for this number of states]"
+            "\\[default: the recommended one for this number of states, or ldp-es]"
         ),
     ] = None,
     mechanism: Annotated[
@@ -53,12 +64,13 @@ def regret(
     runs: Annotated[int, options.whole("N", "Independent runs.", at_most=10**6)] = 1,
     seed: options.Seed = 0,
     replan: Annotated[
-        str,
+        str | None,
         options.text(
             "each|growth:G",
-            "Plan again after each user, or when their number has grown by the factor 1 + G.",
+            "Plan again after each user, or when their number has grown by the factor 1 + G. "
+            "\\[default: growth:0.01]",
         ),
-    ] = "growth:0.01",
+    ] = None,
     crowd: Annotated[
         int | None, options.whole("N", "Plan again after no fewer users: a relay mixes them.")
     ] = None,
@@ -85,32 +97,93 @@ def regret(
             "best value that the learner still thinks possible.",
         ),
     ] = None,
+    policy: options.PolicyKind = None,
+    hidden: options.Hidden = None,
+    horizon: Annotated[int | None, options.STEPS] = None,
+    return_range: options.ReturnRange = None,
+    scale: options.Scale = None,
+    start: options.Start = None,
+    workers: Annotated[
+        int | None,
+        options.whole(
+            "N",
+            "Threads, or processes for an ENV of Python's, that share the runs; the result does "
+            "not depend on it.",
+            at_most=10**4,
+        ),
+    ] = None,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="With --json: the value at every checkpoint too.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Simulate users, a mechanism and a learner, and show the regret.
 
-    The simulation draws the sums of all users between two plans at once, exactly in
-    distribution, so that 1e8 users take seconds.
+    In an MDP the simulation draws the sums of all users between two plans at once, exactly in
+    distribution, so that 1e8 users take seconds. In an environment every user plays an episode.
+    Ctrl-C leaves the answer so far.
     """
+    for_mdp: dict[str, object] = {
+        "mdp": mdp,
+        "constants": None if constants == "sound" else constants,
+        "delta": delta or None,
+        "failure_probability": failure_probability,
+        "alpha": alpha,
+        "replan": replan,
+        "crowd": crowd,
+        "central_delta": central_delta,
+        "structure": structure,
+        "memory": memory,
+        "until_certified": until_certified,
+    }
+    for_env: dict[str, object] = {
+        "policy": policy,
+        "hidden": hidden,
+        "horizon": horizon,
+        "return_range": return_range,
+        "scale": scale,
+        "start": start,
+    }
+    _refuse_beside("mdp" if env is None else "env", for_env if env is None else for_mdp)
+    if curves and not as_json:
+        raise InputError("curves", curves, "--json beside it")
+    if env is not None:
+        from ldprl.cli.regret_env import regret_in_env
+
+        return regret_in_env(
+            env,
+            policy=policy or "linear",
+            hidden=hidden,
+            horizon=horizon,
+            return_range=return_range,
+            scale=scale,
+            start=start,
+            users=episodes,
+            runs=runs,
+            seed=seed,
+            epsilon=epsilon,
+            mechanism=mechanism,
+            learner=learner,
+            workers=workers,
+            as_json=as_json,
+            curves=curves,
+        )
     started = time.perf_counter()
     from ldprl.catalogue import LEARNERS, build, recommended
     from ldprl.cli.progress import progress_bar, show_status
     from ldprl.learnt.share import learnt, nothing_learnt
     from ldprl.simulation.engine import simulate
     from ldprl.simulation.replan import AtLeast, Within, replan_from
-    from ldprl.worlds.specification import mdp_from, with_structure
 
     import_seconds = time.perf_counter() - started
     if learner is not None:
         LEARNERS.find(learner)
     if central_delta is not None:
         _check_central(central_delta, crowd, until_certified)
-    schedule = replan_from(replan)
+    schedule = replan_from(replan or "growth:0.01")
     if crowd is not None:
         schedule = AtLeast(schedule, crowd)
-    world = mdp_from(mdp)
-    if structure is not None:
-        world = with_structure(world, structure)
+    world = _world(mdp, structure)
     if learner is None:
         # The paper's learner works with every mechanism of the paper.
         learner = recommended(world.shape) if mechanism is None else "ldp-obi"
@@ -151,12 +224,13 @@ def regret(
             progress,
             status=show_status,
             memory=memory,
+            workers=workers or 1,
         )
     joint = agent.joint_epsilon
     level = randomizer.guarantee.epsilon
     found = learnt(world, agent, result.statistics, level)
     if as_json:
-        _show_json(result, found, import_seconds, joint, central)
+        _show_json(result, found, import_seconds, joint, central, curves)
     else:
         shape = world.shape
         sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
@@ -164,6 +238,22 @@ def regret(
         _show_table(result, found, title, joint, central)
         if found.users_needed is not None:
             show_line(nothing_learnt(world.shape, level, episodes, found.users_needed))
+
+
+def _world(mdp: str | None, structure: str | None) -> TabularMDP:
+    from ldprl.worlds.specification import mdp_from, with_structure
+
+    if mdp is None:
+        raise InputError("mdp", None, "a world, or in its place an environment with --env")
+    world = mdp_from(mdp)
+    return world if structure is None else with_structure(world, structure)
+
+
+def _refuse_beside(world: str, given: dict[str, object]) -> None:
+    for name, value in given.items():
+        if value is not None:
+            shown = str(value) if isinstance(value, Path) else value
+            raise InputError(name, shown, f"none with --{world}")
 
 
 def _check_central(delta: float, crowd: int | None, until_certified: float | None) -> None:
@@ -187,8 +277,10 @@ def _show_json(
     import_seconds: float,
     joint: float | None,
     central: dict[str, float],
+    curves: bool,
 ) -> None:
     given = result.guarantee
+    drawn = {"checkpoints": result.checkpoints.tolist(), "curves": result.curves.tolist()}
     epsilon = given.epsilon if math.isfinite(given.epsilon) else None
     guarantee = {"epsilon": epsilon, "delta": given.delta} | central
     if joint is not None:
@@ -197,8 +289,7 @@ def _show_json(
         {
             "regret": result.regret.tolist(),
             **found.document(),
-            "checkpoints": result.checkpoints.tolist(),
-            "curves": result.curves.tolist(),
+            **(drawn if curves else {}),
             "episodes": int(result.checkpoints[-1]),
             "guarantee": guarantee,
             "seconds": result.seconds,

@@ -2,172 +2,39 @@
 
 from __future__ import annotations
 
-import math
 import os
+import signal
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any
+from multiprocessing.queues import SimpleQueue
+from typing import Protocol
 
 import numpy as np
 
 from ldprl.catalogue import build
 from ldprl.errors import InputError, whole_number
-from ldprl.policies.parametric import ParametricPolicy
-from ldprl.policies.policy import Action
-from ldprl.shape import FloatArray, IntArray
-from ldprl.simulation.regret import standard_error
-from ldprl.simulation.rollouts import Rollout, Streams, roll_out
+from ldprl.mechanisms.none import NoPrivacy
+from ldprl.simulation.rollouts import NothingYetError, Rollout, Streams, roll_out
+from ldprl.simulation.runs import Rollouts
 from ldprl.statistics import MOST_USERS
 from ldprl.worlds.sampled import SampledWorld
 from ldprl.worlds.sampled_from import sampled_from
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 _WHOLE = "ldprl.mechanisms.whole_return:WholeReturn"
+_BETWEEN_GLANCES = 0.2
+"""Seconds between two looks at whether runs in other processes are to stop."""
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, eq=False)
-class Rollouts:
-    """What independent runs learnt in one world.
+class Stop(Protocol):
+    """Says when to stop: a ``threading.Event``, or anything else that can be set."""
 
-    Attributes
-    ----------
-    name
-        What the world is called.
-    epsilon
-        What each user's report may cost; infinite without privacy.
-    users, earned
-        How many users there were after each version, of shape (versions,), and what those of each
-        version earned on average, of shape (runs, versions).
-    looks, worth
-        After how many users the learnt policy was looked at, of shape (looks,), and its mean return
-        in fresh episodes, of shape (runs, looks).
-    policies
-        The policy that each run would hand over.
-    best
-        The largest mean return of any policy, where it is known.
-    unscaled
-        Features without bounds, which entered as they are.
-    seconds
-        How long the simulation took.
-    """
-
-    name: str
-    epsilon: float
-    users: IntArray
-    earned: FloatArray
-    looks: IntArray
-    worth: FloatArray
-    policies: tuple[ParametricPolicy, ...]
-    best: float | None
-    unscaled: tuple[str, ...]
-    seconds: float
-
-    @property
-    def mean_return(self) -> FloatArray:
-        """What users earned, on average over all of a run."""
-        mean: FloatArray = self.earned @ np.diff(self.users, prepend=0) / self.users[-1]
-        return mean
-
-    @property
-    def start_return(self) -> float:
-        """What the policy is worth that all runs start from."""
-        return float(self.worth[:, 0].mean())
-
-    @property
-    def final_return(self) -> FloatArray:
-        """What the policy to hand over is worth, of each run, in fresh episodes."""
-        return self.worth[:, -1]
-
-    @property
-    def regret(self) -> FloatArray | None:
-        """What users lost against the best policy, in all; None where that is not known."""
-        return None if self.best is None else self.users[-1] * (self.best - self.mean_return)
-
-    @property
-    def learned(self) -> FloatArray | None:
-        """The share of the gap between start and best that is closed, where the best is known."""
-        if self.best is None or self.best <= self.start_return:
-            return None
-        share: FloatArray = (self.final_return - self.start_return) / (
-            self.best - self.start_return
-        )
-        return share
-
-    @property
-    def curve(self) -> tuple[IntArray, FloatArray]:
-        """Numbers of users, and what the learnt policy is worth then, on average over runs."""
-        return self.looks, self.worth.mean(axis=0)
-
-    def policy(self, observation: object) -> Action:
-        """Return what the policy of the first run tells somebody who sees ``observation``."""
-        return self.policies[0].act(0, observation)
-
-    def columns(self) -> dict[str, Any]:
-        """Return one row for each run and look: run, users and mean return."""
-        runs, looks = self.worth.shape
-        return {
-            "run": np.repeat(np.arange(runs), looks),
-            "users": np.tile(self.looks, runs),
-            "mean_return": self.worth.ravel(),
-        }
-
-    def to_frame(self) -> Any:
-        """Return :meth:`columns` as a data frame of pandas, or without it a table of pyarrow."""
-        try:
-            import pandas
-        except ModuleNotFoundError:
-            import pyarrow
-
-            return pyarrow.table(self.columns())
-        return pandas.DataFrame(self.columns())
-
-    def plot(self) -> Figure:
-        """Draw what the learnt policy is worth against the number of users."""
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
-        axes = figure.subplots()
-        users, mean = self.curve
-        places = np.maximum(users, 1)
-        if len(self.worth) > 1:
-            error = 2 * standard_error(self.worth)
-            axes.fill_between(places, mean - error, mean + error, alpha=0.2, linewidth=0)
-        axes.plot(places, mean, marker=".", label=self._privacy)
-        if self.best is not None:
-            axes.axhline(self.best, color="#6b6b6b", linestyle=":", label="best policy")
-        axes.set_xscale("log")
-        axes.set_xlabel("users")
-        axes.set_ylabel("mean return of the policy")
-        axes.set_title(self.name)
-        axes.legend(frameon=False)
-        return figure
-
-    @property
-    def _privacy(self) -> str:
-        return f"ε = {self.epsilon:g}" if math.isfinite(self.epsilon) else "no privacy"
-
-    def __str__(self) -> str:
-        """Three lines: what ran, what was learnt, what it cost."""
-        runs, final = len(self.worth), self.final_return
-        error = f" ± {float(standard_error(final)):.2g}" if runs > 1 else ""
-        best = "" if self.best is None else f" (best {self.best:.4g})"
-        losses = self.regret
-        lost = "" if losses is None else f", regret {losses.mean():.4g}"
-        return (
-            f"{self.name}: {runs} run{'s' * (runs > 1)} of {self.users[-1]:,} users, "
-            f"{self._privacy}\n"
-            f"the policy is worth {final.mean():.4g}{error}, at the start {self.start_return:.4g}"
-            f"{best}\n"
-            f"users earned {self.mean_return.mean():.4g} on average{lost}; {self.seconds:.1f} s"
-        )
+    def is_set(self) -> bool:
+        """Whether it is time."""
 
 
 def learn(
@@ -189,6 +56,7 @@ def learn(
     scale: Sequence[float | str] | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    stop: Stop | None = None,
 ) -> Rollouts:
     """Simulate users who run policies of their own and report one private bit each.
 
@@ -205,14 +73,17 @@ def learn(
     seed
         Run i depends on (seed, i) alone.
     spread, start
-        The unit σ₀ of a parameter, and the parameters to start from: 1 and zeros by default.
+        The unit σ₀ of a parameter, and the parameters to start from or a file of them: 1 and zeros
+        by default.
     learner, mechanism
-        By name, or one's own as ``module:Class``.
+        By name, or one's own as ``module:Class``; mechanism ``"none"`` is the whole return.
     workers
         Threads where the world is compiled or made of contexts, None one for each core; else
         processes that share the runs, None one. The result does not depend on it.
     progress
-        Called with (run, users so far) after each version; in processes when a run is over.
+        Called with (run, users so far) after each version.
+    stop
+        Looked at before each version: once it is set, what there is by then is returned.
 
     Examples
     --------
@@ -237,20 +108,30 @@ def learn(
         spread=spread,
         start=start,
     )
-    if mechanism is None:
-        mechanism = _WHOLE if epsilon is None else "threshold-bits"
+    if mechanism == NoPrivacy.name and epsilon is not None:
+        raise InputError("epsilon", epsilon, "none without privacy")
+    if mechanism == NoPrivacy.name or (mechanism is None and epsilon is None):
+        mechanism = _WHOLE
+    mechanism = mechanism or "threshold-bits"
+    stopped = (lambda: False) if stop is None else stop.is_set
     one_run = partial(_one_run, opened, learner, mechanism, epsilon, users, seed)
     started = time.perf_counter()
     with closing(opened()) as world:
         agents = build(learner, mechanism, world.problem, episodes=users, epsilon=epsilon)
         if world.together:
             threads = os.cpu_count() or 1 if workers is None else workers
-            results = _in_threads(one_run, world, runs, threads, progress)
+            found = _in_threads(one_run, world, runs, threads, progress, stopped)
         elif workers is None or workers == 1 or runs == 1:
-            results = [one_run(run, world, progress) for run in range(runs)]
+            found = [one_run(run, world, progress, stopped) for run in range(runs)]
         else:
-            results = _in_processes(one_run, env, runs, workers, users, progress)
+            found = _in_processes(one_run, env, runs, workers, progress, stopped)
         name, best, unscaled = world.name, world.best, world.unscaled
+    begun = [one for one in found if one is not None]
+    if not begun:
+        raise KeyboardInterrupt  # stopped before the first version: there is no answer
+    results = [one for one in begun if one.users[-1] == users]
+    complete = len(results) == runs
+    results = results or [max(begun, key=lambda one: int(one.users[-1]))]
     return Rollouts(
         name=name,
         epsilon=agents[1].guarantee.epsilon,
@@ -262,6 +143,7 @@ def learn(
         best=best,
         unscaled=unscaled,
         seconds=time.perf_counter() - started,
+        complete=complete,
     )
 
 
@@ -275,49 +157,87 @@ def _one_run(
     run: int,
     world: SampledWorld | None = None,
     progress: Progress | None = None,
+    stopped: Callable[[], bool] = lambda: False,
     threads: int = 1,
-) -> Rollout:
+) -> Rollout | None:
     """Simulate one run, in a world of its own if none is given."""
     if world is None:
         with closing(opened()) as own:
-            return _one_run(opened, learner, mechanism, epsilon, users, seed, run, own)
+            return _one_run(
+                opened, learner, mechanism, epsilon, users, seed, run, own, progress, stopped
+            )
     agent, randomizer = build(learner, mechanism, world.problem, episodes=users, epsilon=epsilon)
 
     def show(done: int) -> None:
         if progress is not None:
             progress(run, done)
 
-    return roll_out(world, agent, randomizer, users, Streams(seed, run), show, threads)
+    try:
+        return roll_out(world, agent, randomizer, users, Streams(seed, run), show, threads, stopped)
+    except NothingYetError:
+        return None
 
 
 def _in_threads(
-    one_run: Callable[..., Rollout],
+    one_run: Callable[..., Rollout | None],
     world: SampledWorld,
     runs: int,
     workers: int,
     progress: Progress | None,
-) -> list[Rollout]:
+    stopped: Callable[[], bool],
+) -> list[Rollout | None]:
     """Share the runs among threads, and the blocks of each where there are fewer runs."""
     each = max(1, workers // runs)
     with ThreadPoolExecutor(min(workers, runs)) as pool:
-        return list(pool.map(lambda run: one_run(run, world, progress, each), range(runs)))
+        return list(pool.map(lambda run: one_run(run, world, progress, stopped, each), range(runs)))
 
 
 def _in_processes(
-    one_run: Callable[..., Rollout],
+    one_run: Callable[..., Rollout | None],
     env: object,
     runs: int,
     workers: int,
-    users: int,
     progress: Progress | None,
-) -> list[Rollout]:
+    stopped: Callable[[], bool],
+) -> list[Rollout | None]:
     """Share the runs among processes, each of which makes the environment anew."""
     if not isinstance(env, str):
         raise InputError("workers", workers, "1, or an environment named as 'module:factory'")
-    results = []
-    with ProcessPoolExecutor(min(workers, runs), mp_context=get_context("spawn")) as pool:
-        for run, result in enumerate(pool.map(one_run, range(runs))):
-            results.append(result)
-            if progress is not None:
-                progress(run, users)
-    return results
+    context = get_context("spawn")
+    over, told = context.Event(), context.SimpleQueue()
+    with (
+        closing(told),
+        ProcessPoolExecutor(min(workers, runs), context, _in_process, (over, told)) as pool,
+    ):
+        try:
+            results = [pool.submit(_in_turn, one_run, run) for run in range(runs)]
+            waiting = set(results)
+            while waiting:
+                ready, waiting = wait(waiting, timeout=_BETWEEN_GLANCES)
+                for result in ready:
+                    result.result()  # what went wrong in one ends all
+                while not told.empty():
+                    (progress or (lambda *_: None))(*told.get())
+                if stopped():
+                    over.set()
+        finally:
+            # Whatever ends this, the others stop at their next version.
+            over.set()
+            pool.shutdown(cancel_futures=True)
+    return [result.result() for result in results]
+
+
+_shared: tuple[Stop, SimpleQueue[tuple[int, int]]]
+"""In a process of :func:`_in_processes`: when to stop, and where to say how far one is."""
+
+
+def _in_process(over: Stop, told: SimpleQueue[tuple[int, int]]) -> None:
+    """Begin in a process: Ctrl-C reaches the whole group, and the parent decides what it means."""
+    global _shared  # noqa: PLW0603  (it is handed to a process when it starts, and not later)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _shared = over, told
+
+
+def _in_turn(one_run: Callable[..., Rollout | None], run: int) -> Rollout | None:
+    over, told = _shared
+    return one_run(run, progress=lambda *done: told.put(done), stopped=over.is_set)

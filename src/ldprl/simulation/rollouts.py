@@ -89,6 +89,10 @@ class Rollout:
         return float(self.earned @ np.diff(self.users, prepend=0) / self.users[-1])
 
 
+class NothingYetError(Exception):
+    """A run was stopped before its first version."""
+
+
 class Streams(NamedTuple):
     """The streams of one run: what one is for, in which version and block, and nothing else."""
 
@@ -109,8 +113,12 @@ def roll_out(
     streams: Streams,
     show: Callable[[int], None],
     threads: int = 1,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Rollout:
-    """Simulate one run of ``users`` users; threads share the blocks of a version."""
+    """Simulate one run of ``users`` users; threads share the blocks of a version.
+
+    ``stopped`` is asked before each version: the run then ends with what there is.
+    """
     if not isinstance(learner, Sized):
         raise InputError("learner", learner.name, "one of parameters, such as ldp-es")
     if not isinstance(mechanism, Sampled):
@@ -120,7 +128,7 @@ def roll_out(
     earned, worth = list[float](), list[float]()
     with ThreadPoolExecutor(threads) as pool:
         map_blocks = map if threads == 1 else pool.map
-        while ends[-1] < users:
+        while ends[-1] < users and not stopped():
             version, done = len(earned), ends[-1]
             planning = streams.stream(_PLANNING, version)
             if not looks or done >= looks[-1] * _BETWEEN_LOOKS:
@@ -141,9 +149,12 @@ def roll_out(
             ends.append(done + count)
             earned.append(paid / count)
             show(ends[-1])
+    if not earned:
+        raise NothingYetError
     policy = learner.best_policy(statistics, streams.stream(_PLANNING, len(earned)))
-    looks.append(users)
-    worth.append(_worth(world, policy, streams, len(earned), _LAST))
+    looks.append(ends[-1])
+    fresh = _LAST if ends[-1] == users else _FRESH
+    worth.append(_worth(world, policy, streams, len(earned), fresh))
     return Rollout(
         users=np.array(ends[1:]),
         earned=np.array(earned),

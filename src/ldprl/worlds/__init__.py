@@ -5,6 +5,8 @@ from ldprl.worlds.evaluation import occupancy as occupancy
 from ldprl.worlds.evaluation import optimum as optimum
 from ldprl.worlds.evaluation import policy_values as policy_values
 from ldprl.worlds.evaluation import regret as regret
+from ldprl.worlds.families import bandit as bandit
+from ldprl.worlds.families import contextual_bandit as contextual_bandit
 from ldprl.worlds.families import grid_world as grid_world
 from ldprl.worlds.families import mixture as mixture
 from ldprl.worlds.families import random_mdp as random_mdp

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -116,6 +118,25 @@ def grid_world(rows: int, columns: int, horizon: int, slip: float = 0.1) -> Tabu
     rewards = np.zeros((states, 4))
     rewards[goal] = 1
     return TabularMDP(transitions, rewards, horizon, _point(states, 0))
+
+
+def bandit(*means: float) -> TabularMDP:
+    """Build a bandit: one state, one step, and a Bernoulli reward with a mean for each action."""
+    return contextual_bandit(means)
+
+
+def contextual_bandit(*means: Sequence[float]) -> TabularMDP:
+    """Build a bandit with contexts: a row of mean rewards for each, all equally likely.
+
+    Hard only by its size: nothing that is learnt of one context says anything of another.
+    """
+    rewards = numbers("means", means)
+    if rewards.ndim != 2:
+        raise InputError("means.shape", rewards.shape, "(contexts, actions)")
+    states, actions = rewards.shape
+    sized(Shape(states, actions, 1))
+    stay = np.broadcast_to(np.eye(states)[:, None], (states, actions, states))
+    return TabularMDP(stay, rewards, 1, reward_kind="bernoulli")
 
 
 def mixture(weights: ArrayLike, starts: ArrayLike) -> FloatArray:

@@ -118,7 +118,8 @@ def _model(env: gymnasium.Env[Any, Any] | str) -> tuple[Mapping[Any, float], Dyn
     start = getattr(inner, "initial_state_distrib", None)
     if dynamics is None or start is None:
         expected = (
-            "one that exposes its model as P and initial_state_distrib; ldprl.learn takes any other"
+            "one that exposes its model as P and initial_state_distrib"
+            " (no model: use --env, or ldprl.learn)"
         )
         raise InputError("env", str(env), expected)
     if getattr(inner, "fickle_passenger", False):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from ldprl.errors import InputError, whole_number
 from ldprl.naming import loaded_module
+from ldprl.policies.imported import start_from
 from ldprl.policies.layers import Layered
 from ldprl.policies.parametric import Parametric
 from ldprl.problem import PROBLEMS
@@ -50,7 +52,8 @@ def sampled_from(
         where it has no bounds.
     options
         What the kind of policy takes: ``hidden``, ``activation``, ``spread``, ``start``. None is as
-        if not given.
+        if not given. The start may be the path of a file that
+        :func:`~ldprl.policies.imported.start_from` reads.
     """
     kind = _kind(policy)
     given = {name: value for name, value in options.items() if value is not None}
@@ -77,6 +80,11 @@ def sampled_from(
     if return_range is None:
         expected = f"the least and the largest return of an episode of {setting.name}"
         raise InputError("return_range", None, expected)
+    start = given.get("start")
+    # Base64 of parameters, which is text too, has no point in it.
+    file = start if isinstance(start, str | Path) and "." in str(start) else None
+    if file is not None:
+        del given["start"]
     problem = kind(
         features=setting.features,
         actions=setting.actions,
@@ -84,6 +92,8 @@ def sampled_from(
         returns=return_range,
         **given,
     )
+    if file is not None:
+        problem = problem.with_start(start_from(file, problem))
     world = setting.build(problem)
     world.unscaled = setting.unscaled
     return world

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os.path
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,13 @@ from pathlib import Path
 from ldprl.disk import read_json
 from ldprl.errors import InputError, number_in, one_of
 from ldprl.structure import Structure
-from ldprl.worlds.families import grid_world, random_mdp, riverswim
+from ldprl.worlds.families import (
+    bandit,
+    contextual_bandit,
+    grid_world,
+    random_mdp,
+    riverswim,
+)
 from ldprl.worlds.hard_tree import hard_tree
 from ldprl.worlds.tabular import TabularMDP
 
@@ -21,6 +28,16 @@ _FAMILIES: dict[str, tuple[str, Callable[..., TabularMDP]]] = {
     "hard-tree": ("S,A,H,K,EPSILON", lambda *parameters: hard_tree(*parameters).mdp),
     "gym": ("ENV,H", TabularMDP.from_gymnasium),
 }
+_MEANS: dict[str, tuple[str, Callable[..., TabularMDP]]] = {
+    "bandit": ("MEAN,MEAN,…", lambda text: bandit(*_means(text))),
+    "contexts": (
+        "MEAN,MEAN,…/MEAN,MEAN,…",
+        lambda text: contextual_bandit(*map(_means, text.split("/"))),
+    ),
+}
+"""Those that are made of any number of mean rewards."""
+_ENVIRONMENT = re.compile(r"[\w/:.-]+-v\d+")
+"""How Gymnasium's ids look."""
 
 
 def mdp_from(text: str) -> TabularMDP:
@@ -36,13 +53,24 @@ def mdp_from(text: str) -> TabularMDP:
     if os.path.isdir(text):
         raise InputError("mdp", text, "a file such as FILE.json or FILE.npz, not a folder")
     family, _, given = text.partition(":")
+    if family in _MEANS:
+        form, of_means = _MEANS[family]
+        if not given:
+            raise InputError("mdp", text, f"{family}:{form}")
+        return of_means(given)
     if family not in _FAMILIES and os.path.sep in text:
         raise InputError("mdp", text, "a file that exists, such as FILE.json or FILE.npz")
-    form, build = _FAMILIES[one_of("mdp", family, _FAMILIES)]
+    if _ENVIRONMENT.fullmatch(text) and family not in _FAMILIES:
+        raise InputError("mdp", text, f"a world with a model (no model: use --env {text})")
+    form, build = _FAMILIES[one_of("mdp", family, [*_FAMILIES, *_MEANS])]
     names, values = form.split(","), given.split(",")
     if len(names) != len(values):
         raise InputError("mdp", text, f"{family}:{form}")
     return build(*map(_parameter, names, values))
+
+
+def _means(text: str) -> list[float]:
+    return [number_in("mean", mean, "a number from 0 to 1") for mean in text.split(",")]
 
 
 def with_structure(mdp: TabularMDP, path: str) -> TabularMDP:
