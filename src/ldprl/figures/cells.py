@@ -108,6 +108,7 @@ class CellRunner:
 
     def __init__(self, settings: Settings, folder: Path) -> None:
         self.settings = settings
+        self.folder = folder
         (folder / "cells").mkdir(parents=True, exist_ok=True)
         self._store = Store(folder)
 

@@ -30,7 +30,7 @@ _BLOCK = 2048
 """Users of a block: enough to evaluate policies together, and few enough to share among threads."""
 _MOST_NUMBERS = 2**22
 """Parameters of the users of a block: 32 MB of doubles."""
-_BETWEEN_LOOKS = 1.2
+BETWEEN_LOOKS = 1.2
 """By how much users grow between two looks at what the learnt policy is worth."""
 _FRESH, _LAST = 100, 1000
 """Episodes of such a look, and of the last: a standard error of at most 5%, 1.6% of the range."""
@@ -114,10 +114,12 @@ def roll_out(
     show: Callable[[int], None],
     threads: int = 1,
     stopped: Callable[[], bool] = lambda: False,
+    between_looks: float = BETWEEN_LOOKS,
 ) -> Rollout:
     """Simulate one run of ``users`` users; threads share the blocks of a version.
 
-    ``stopped`` is asked before each version: the run then ends with what there is.
+    ``stopped`` is asked before each version: the run then ends with what there is. The learnt
+    policy is looked at whenever users have grown ``between_looks`` times.
     """
     if not isinstance(learner, Sized):
         raise InputError("learner", learner.name, "one of parameters, such as ldp-es")
@@ -131,7 +133,7 @@ def roll_out(
         while ends[-1] < users and not stopped():
             version, done = len(earned), ends[-1]
             planning = streams.stream(_PLANNING, version)
-            if not looks or done >= looks[-1] * _BETWEEN_LOOKS:
+            if not looks or done >= looks[-1] * between_looks:
                 looks.append(done)
                 policy = learner.best_policy(statistics, planning)
                 worth.append(_worth(world, policy, streams, version, _FRESH))
