@@ -1,0 +1,121 @@
+"""Has a policy learnt, and how many users does it take? From sums, in worlds that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pytest
+
+from ldprl.learning.ldp_es import LDPES
+from ldprl.learning.learner import next_plan
+from ldprl.learnt.policies import PolicyProgress, policy_progress
+from ldprl.mechanisms.return_sums import ReturnSums
+from ldprl.mechanisms.threshold_bits import ThresholdBits
+from ldprl.policies.perturbed import Perturbed
+from ldprl.shape import FloatArray
+from ldprl.worlds.contexts import Contexts
+from ldprl.worlds.sampled import SampledWorld
+from ldprl.worlds.sampled_from import sampled_from
+from tests.learning.searching import AIM, PROBLEM, learnt, served
+
+RNG = np.random.default_rng
+_RUNS = 200
+
+
+def test_nobody_and_one_plan_show_nothing() -> None:
+    mechanism = ThresholdBits(PROBLEM, 1.0)
+    nobody = policy_progress(mechanism, ReturnSums())
+    assert (nobody.users, nobody.significant, nobody.rise) == (0, False, 0.0)
+    one = policy_progress(mechanism, served(LDPES(mechanism), ReturnSums(), 300, RNG(1)))
+    assert not one.significant
+    assert one.users_needed == 900
+    assert "Nothing shows yet after 300 users at ε = 1" in one.said
+
+
+def test_returns_that_rise_are_seen() -> None:
+    mechanism = ThresholdBits(PROBLEM, 2.0)
+    found = policy_progress(mechanism, learnt(LDPES(mechanism), 20_000, RNG(3)))
+    assert found.significant
+    assert found.users_needed is None
+    assert found.latest_return > 0.85
+    assert found.latest_return > found.first_return + 0.1
+    assert found.said.startswith("Learning shows: the latest users earn 0.")
+
+
+def test_where_nothing_can_be_learnt_nothing_shows() -> None:
+    """The rise has the variance that bits leave, within 5 standard errors of 200 runs.
+
+    Its mean is at most 0, up to 5 standard errors: thresholds go to where the first users seemed to
+    have returns. Each fails by chance with a probability below 1e-6. A mutant that takes v for ¼
+    has 4.7 times the variance, 27 standard errors away.
+    """
+    rises = []
+    for seed in range(_RUNS):
+        mechanism = ThresholdBits(PROBLEM, 1.0)
+        sums, rng = ReturnSums(), RNG(100 + seed)
+        for count in (300, 300, 300):
+            sums = served(LDPES(mechanism), sums, count, rng, aim=AIM + 100)
+        rises.append(policy_progress(mechanism, sums).rise)
+    assert -1 < np.mean(rises) < 5 / np.sqrt(_RUNS)
+    # Bits of returns that are always 0 scatter by f(1 − f)/(1 − 2f)², a little less than v.
+    flip, variance = mechanism.flip, mechanism.variance
+    expected = flip * (1 - flip) / mechanism.contrast**2 / variance
+    assert abs(np.var(rises) / expected - 1) < 5 * np.sqrt(2 / _RUNS)
+
+
+def _first_looks(
+    world: SampledWorld, epsilon: float, users: int, half: float, seed: int
+) -> tuple[int, list[PolicyProgress]]:
+    """Return after how many users the last five plans earn ``half``, and what was said so far."""
+    mechanism = ThresholdBits(world.problem, epsilon)
+    learner, rng, sums = LDPES(mechanism), RNG(seed), ReturnSums()
+    said, earned = list[PolicyProgress](), list[float]()
+    while sums.users < users:
+        (one,) = next_plan(learner, mechanism, sums, rng)
+        law, count = one.distribution, learner.plan_size(sums.users)
+        assert isinstance(law, Perturbed)
+        shifts = law.draw(rng, count)
+        returns = world.returns(law.shifted(shifts), rng)
+        tally = mechanism.sample_sums(one, shifts, returns, rng)
+        sums = sums + mechanism.decode(tally, count, one)
+        said.append(policy_progress(mechanism, sums))
+        earned.append(float(returns.mean()))
+        if len(earned) >= 5 and np.mean(earned[-5:]) > half:
+            break
+    return sums.users, said
+
+
+def _bandit(seed: int) -> SampledWorld:
+    rng = RNG(seed)
+
+    def on_sphere(count: int) -> FloatArray:
+        drawn = rng.standard_normal((count, 6))
+        return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)  # type: ignore[no-any-return]
+
+    users = on_sphere(5_000)
+    return sampled_from(Contexts(2 * users, 0.5 + 0.5 * users @ on_sphere(4).T))
+
+
+PROBLEMS: dict[str, tuple[Callable[[], SampledWorld], float, int, float]] = {
+    "CartPole": (partial(sampled_from, "CartPole-v1"), 1.0, 5_000, 265.0),
+    "Acrobot": (partial(sampled_from, "Acrobot-v1"), 1.0, 9_000, -280.0),
+    "glucose": (partial(sampled_from, "glucose"), 0.5, 8_000, 13.8),
+    "bandit": (partial(_bandit, 0), 1.0, 60_000, 0.60),
+}
+"""World, ε, most users, and the mean return with which half of the gap is closed."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_users_that_are_needed_are_right_within_a_factor_of_three(name: str) -> None:
+    """In the median of five runs, from a third of them on."""
+    build, epsilon, users, half = PROBLEMS[name]
+    world, ratios = build(), []
+    for seed in range(5):
+        needed, said = _first_looks(world, epsilon, users, half, seed)
+        asked = [one for one in said if one.users >= needed / 3]
+        ratios.append([(one.users_needed or one.users) / needed for one in asked])
+    assert np.median([min(one) for one in ratios]) > 1 / 3
+    assert np.median([max(one) for one in ratios]) < 3
