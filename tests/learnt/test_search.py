@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldprl.assignment import Assignment
-from ldprl.learnt.search import exploring, mean_return, searched, signal
+from ldprl.learnt.search import exploring, mean_return, searched
 from ldprl.mechanisms.questions.returns import UNIT
 from ldprl.mechanisms.questions.threshold import CELLS, Threshold
 from ldprl.mechanisms.return_sums import LawSums, ReturnSums
@@ -63,24 +63,7 @@ def test_a_rise_is_said_once_it_is_certain() -> None:
     assert not unchanged["significant"]
 
 
-def test_a_signal_is_that_of_the_gradient() -> None:
-    """Returns that rise by 1 with ξ_1: the gradient is 1/8 of the range. Type-I error 10⁻⁸."""
-    rng, users = np.random.default_rng(8), 100_000
-    ones = np.ones(PROBLEM.size, dtype=np.float32)
-    law = Perturbed(PROBLEM, "a" * 32, 0 * ones, ones)
-    one = Assignment(law, 1.0, (Threshold(0, UNIT, (UNIT // 2,) * CELLS),))
-    shifts = law.draw(rng, users)
-    returns = 2.0 + shifts[:, 0].astype(np.float64)
-    sums = MECHANISM.decode(MECHANISM.sample_sums(one, shifts, returns, rng), users, one)
-    found = signal(MECHANISM, sums.laws)
-    assert found is not None
-    assert found.shows
-    assert abs(found.square - 1 / 64) < 6 * found.error
-    said = searched(MECHANISM, sums.laws)
-    assert 0 < said["users_needed"] < 100_000
-
-
-def test_users_of_one_policy_say_nothing_of_the_gradient() -> None:
+def test_users_of_one_policy_are_not_compared() -> None:
     still = Perturbed(PROBLEM, "b" * 32, PROBLEM.start, 0 * PROBLEM.start)
     one = LawSums(still, Threshold(0, UNIT, (0,) * CELLS), 3, np.zeros(0, dtype=np.int64))
     assert exploring([one]) == []
