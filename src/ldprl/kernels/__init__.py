@@ -4,6 +4,6 @@ The learner's side may not import the simulation and the user's side may not imp
 is loaded, so what both compile stands here, and is imported inside the functions that use it.
 """
 
-from ldprl.compile_cache import provide_compile_cache
+from ldprl.kernels.cache import provide_compile_cache
 
 provide_compile_cache()

@@ -11,7 +11,7 @@ import numba
 from numba import njit
 from numba.extending import overload
 
-from ldprl.kernels.sources import sources_digest
+from ldprl.kernels.cache import sources_digest
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

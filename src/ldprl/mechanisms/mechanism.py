@@ -64,58 +64,17 @@ class Mechanism(Named, ABC):
 
     The loop it serves: ``privatize`` turns a user's data into a report; ``tally`` adds reports made
     under one assignment; ``decode`` turns a tally into :class:`~ldprl.statistics.Sums`. A user's
-    data are a :class:`~ldprl.mechanisms.trajectory.Trajectory`, or what the mechanism says. Where
-    states can be counted ``sample_tally`` draws the tally of many users at once, in simulation.
+    data are a :class:`~ldprl.mechanisms.trajectory.Trajectory`, or what the mechanism says. With
+    its ``guarantee`` these are a mechanism; all other methods are optional.
     """
 
     private: ClassVar[bool] = True
     """Whether a report hides anything at all."""
     statistics_kind: ClassVar[Family] = "model"
     """Which sums its reports add up to."""
-    deployable: ClassVar[bool] = False
-    """Whether a service may name it: private by sound constants, drawn exactly by a client."""
-    reads_return: ClassVar[bool] = False
-    """Whether a user's data are the return alone, a :class:`~ldprl.mechanisms.total.Total`, and no
-    :class:`~ldprl.mechanisms.trajectory.Trajectory`."""
-    in_order: ClassVar[bool] = False
-    """Whether learners go through the sums plan by plan, and count no more than the latest users by
-    themselves: then no sums are dropped."""
-    reports_counters: ClassVar[bool] = False
-    """Whether a report has a number for every counter, R, N^r and N^p: their number bounds it."""
-    options: ClassVar[tuple[str, ...]] = ()
-    """What a deployment may set beside ε and δ: parameters of the constructor, also attributes, and
-    keys of :meth:`randomizer`."""
     problem: Problem
     """What users see and do: what a policy, a plan and a user's data are checked by."""
     constants: Constants = "sound"
-    resolution: int | None = None
-    """Rewards are rounded at random to multiples of 1/resolution; None keeps them real."""
-    independent_counters: ClassVar[bool] = False
-    """Whether each counter of a report is randomized on its own, which the auditor makes use of."""
-    answers: int = 1
-    """How many questions a user answers, about as many steps, if the mechanism asks any."""
-    compiles: ClassVar[bool] = False
-    """Whether :meth:`channel` does what the other methods do: not where a class changes one of
-    these and inherits the channel. A mechanism that does not compile is simulated in Python."""
-
-    @property
-    def shape(self) -> Shape:
-        """The sizes of the problem, where policies are tables."""
-        return tabular(self.problem)
-
-    @shape.setter
-    def shape(self, shape: Shape) -> None:
-        self.problem = shape
-
-    @property
-    def asks(self) -> int:
-        """How many questions an assignment has."""
-        return self.answers if self.questions() else 0
-
-    def __init_subclass__(cls, **how: Any) -> None:
-        super().__init_subclass__(**how)
-        own = vars(cls).keys()
-        cls.compiles = bool(own & _COMPILED) or (cls.compiles and not own & _SIMULATED)
 
     @classmethod
     def build(
@@ -143,32 +102,28 @@ class Mechanism(Named, ABC):
         given = {"problem": problem, "shape": shape, "epsilon": epsilon, "delta": delta or None}
         return built_from(cls, given | {"constants": constants, "squares": squares} | options)
 
-    def randomizer(self) -> dict[str, Any]:
-        """Return the whole numbers that a client draws with: part of a deployment's digest.
+    @property
+    def shape(self) -> Shape:
+        """The sizes of the problem, where policies are tables."""
+        return tabular(self.problem)
 
-        A client in another language takes them as they are, and checks that they are as private as
-        ε says. Numbers that may exceed 53 bits are decimal strings.
-        """
-        raise InputError("mechanism", self.name, "one that a client can draw")
+    @shape.setter
+    def shape(self, shape: Shape) -> None:
+        self.problem = shape
 
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """The (ε, δ) that one report gives as built."""
 
-    @property
-    def in_plain_words(self) -> str:
-        """A description of a report for readers without training; empty if there is none."""
-        return ""
-
-    @property
-    def error_laws(self) -> ErrorLaws:
-        """The paper's c_{k,1..4}, for learners that bound the error of a model's sums."""
-        raise InputError("mechanism", self.name, "one that reports counters, with this learner")
-
     @abstractmethod
     def privatize(self, trajectory: Any, assignment: Assignment, source: RandomSource) -> Array:
         """Return the report of a user whose episode under ``assignment`` was ``trajectory``."""
+
+    def tally(self, reports: Array) -> Array:
+        """Add up reports of shape (users, length) made under one assignment."""
+        total: Array = np.asarray(reports).sum(axis=0)
+        return total
 
     @abstractmethod
     def decode(self, tally: Array, users: int, assignment: Assignment) -> Any:
@@ -178,11 +133,8 @@ class Mechanism(Named, ABC):
         """Return the :class:`~ldprl.statistics.Sums` of no reports: those of tables."""
         return Statistics.empty(self.shape)
 
-    def sample_tally(
-        self, totals: TrueCounts, assignment: Assignment, rng: np.random.Generator
-    ) -> Array:
-        """Draw the tally of all the users in ``totals``, exactly in distribution."""
-        raise InputError("mechanism", self.name, "one that answers sample_tally")
+    # All that follows is optional: each part is asked for where it is used, and what a mechanism
+    # lacks is refused there. First, the privacy of a report.
 
     def loss_pairs(self) -> list[LossPair]:
         """Return the laws of a report of the worst pair of trajectories, in independent parts.
@@ -205,6 +157,18 @@ class Mechanism(Named, ABC):
             raise InputError("mechanism", self.name, "one with a finite ε and δ = 0, for a crowd")
         return [clones(self.guarantee.epsilon)]
 
+    independent_counters: ClassVar[bool] = False
+    """Whether each counter of a report is randomized on its own, which the auditor makes use of."""
+
+    def privatize_many(
+        self, trajectory: Any, assignment: Assignment, count: int, source: RandomSource
+    ) -> Array | Sequence[Array]:
+        """Return ``count`` independent reports of one user, as an auditor asks for them.
+
+        Worth overriding where a batch is cheaper than as many calls.
+        """
+        return [self.privatize(trajectory, assignment, source) for _ in range(count)]
+
     def log_likelihood(
         self, reports: Array, trajectory: Any, assignment: Assignment
     ) -> FloatArray | None:
@@ -213,6 +177,53 @@ class Mechanism(Named, ABC):
         The auditor attacks with it, and with a classifier that it trains where it is None.
         """
         return None
+
+    # What deployments and clients ask for.
+
+    deployable: ClassVar[bool] = False
+    """Whether a service may name it: private by sound constants, drawn exactly by a client."""
+    options: ClassVar[tuple[str, ...]] = ()
+    """What a deployment may set beside ε and δ: parameters of the constructor, also attributes, and
+    keys of :meth:`randomizer`."""
+    reads_return: ClassVar[bool] = False
+    """Whether a user's data are the return alone, a :class:`~ldprl.mechanisms.total.Total`, and no
+    :class:`~ldprl.mechanisms.trajectory.Trajectory`."""
+    in_order: ClassVar[bool] = False
+    """Whether learners go through the sums plan by plan, and count no more than the latest users by
+    themselves: then no sums are dropped."""
+
+    def randomizer(self) -> dict[str, Any]:
+        """Return the whole numbers that a client draws with: part of a deployment's digest.
+
+        A client in another language takes them as they are, and checks that they are as private as
+        ε says. Numbers that may exceed 53 bits are decimal strings.
+        """
+        raise InputError("mechanism", self.name, "one that a client can draw")
+
+    @property
+    def in_plain_words(self) -> str:
+        """A description of a report for readers without training; empty if there is none."""
+        return ""
+
+    def codec(self, assignment: Assignment) -> ReportCodec:
+        """Return what a report under ``assignment`` may hold, for those that a client can draw."""
+        raise InputError("mechanism", self.name, "one that a client can draw")
+
+    # What the paper's learners, and those that bound sums together, ask for.
+
+    reports_counters: ClassVar[bool] = False
+    """Whether a report has a number for every counter, R, N^r and N^p: their number bounds it."""
+    resolution: int | None = None
+    """Rewards are rounded at random to multiples of 1/resolution; None keeps them real."""
+
+    def counters(self) -> Layout | None:
+        """Return the place of each counter in a report, if it reports counters."""
+        return None
+
+    @property
+    def error_laws(self) -> ErrorLaws:
+        """The paper's c_{k,1..4}, for learners that bound the error of a model's sums."""
+        raise InputError("mechanism", self.name, "one that reports counters, with this learner")
 
     @property
     def row_laws(self) -> RowLaws:
@@ -231,9 +242,31 @@ class Mechanism(Named, ABC):
         reward, move = self.row_laws.rewards, self.row_laws.transitions
         return reward.reach(rewards), move.reach(moves).max(axis=-1)
 
-    def codec(self, assignment: Assignment) -> ReportCodec:
-        """Return what a report under ``assignment`` may hold, for those that a client can draw."""
-        raise InputError("mechanism", self.name, "one that a client can draw")
+    # Questions, for mechanisms that ask any.
+
+    answers: int = 1
+    """How many questions a user answers, about as many steps, if the mechanism asks any."""
+
+    @property
+    def asks(self) -> int:
+        """How many questions an assignment has."""
+        return self.answers if self.questions() else 0
+
+    def questions(self) -> list[tuple[Observable, int]]:
+        """Return the observables, each with a step, that it can ask about; most ask nothing."""
+        return []
+
+    def askable(self) -> list[tuple[Observable, int]]:
+        """Return all that a user may be asked: what the learner asks, and what certifies."""
+        return self.questions()
+
+    def ask(self, plan: Plan) -> Plan:
+        """Return ``plan`` with the questions that this mechanism asks, where it asks any."""
+        return plan
+
+    def with_worth(self) -> Self:
+        """Return a version that may ask what a policy was worth; refused if it asks nothing."""
+        raise InputError("mechanism", self.name, "one that asks questions, with [certificate]")
 
     def question_document(self, question: Query) -> dict[str, Any]:
         """Return a question as a user receives it, in JSON."""
@@ -246,21 +279,22 @@ class Mechanism(Named, ABC):
         """
         raise InputError(field, document, f"no question, as {self.name} asks none")
 
-    def counters(self) -> Layout | None:
-        """Return the place of each counter in a report, if it reports counters."""
-        return None
+    # Many users at once, in simulation.
 
-    def questions(self) -> list[tuple[Observable, int]]:
-        """Return the matters, each with a step, that this mechanism can ask; most ask none."""
-        return []
+    compiles: ClassVar[bool] = False
+    """Whether :meth:`channel` does what the other methods do: not where a class changes one of
+    these and inherits the channel. A mechanism that does not compile is simulated in Python."""
 
-    def askable(self) -> list[tuple[Observable, int]]:
-        """Return all that a user may be asked: what the learner asks, and what certifies."""
-        return self.questions()
+    def __init_subclass__(cls, **how: Any) -> None:
+        super().__init_subclass__(**how)
+        own = vars(cls).keys()
+        cls.compiles = bool(own & _COMPILED) or (cls.compiles and not own & _SIMULATED)
 
-    def with_worth(self) -> Self:
-        """Return a version that may ask what a policy was worth; refused if it asks nothing."""
-        raise InputError("mechanism", self.name, "one that asks questions, with [certificate]")
+    def sample_tally(
+        self, totals: TrueCounts, assignment: Assignment, rng: np.random.Generator
+    ) -> Array:
+        """Draw the tally of all the users in ``totals``, whose states can be counted, exactly."""
+        raise InputError("mechanism", self.name, "one that answers sample_tally")
 
     def channel(self) -> Any:
         """Return what the compiled simulation needs of this mechanism, if it can be compiled.
@@ -269,21 +303,3 @@ class Mechanism(Named, ABC):
         :mod:`ldprl.kernels`.
         """
         return None
-
-    def privatize_many(
-        self, trajectory: Any, assignment: Assignment, count: int, source: RandomSource
-    ) -> Array | Sequence[Array]:
-        """Return ``count`` independent reports of one user, as an auditor asks for them.
-
-        Worth overriding where a batch is cheaper than as many calls.
-        """
-        return [self.privatize(trajectory, assignment, source) for _ in range(count)]
-
-    def ask(self, plan: Plan) -> Plan:
-        """Return ``plan`` with the questions that this mechanism asks, where it asks any."""
-        return plan
-
-    def tally(self, reports: Array) -> Array:
-        """Add up reports of shape (users, length) made under one assignment."""
-        total: Array = np.asarray(reports).sum(axis=0)
-        return total

@@ -1,4 +1,4 @@
-"""Compiled code finds a place where neither the package nor the home can be written."""
+"""Compiled code finds a place where neither the package nor the home can be written, by digest."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import ldprl
+from ldprl.kernels.cache import provide_compile_cache, sources_digest
 from ldprl.kernels.compiling import entry, entry_for
 
 _PROGRAM = """
@@ -50,8 +51,6 @@ def test_a_read_only_package_and_home_do_not_stop_numba(tmp_path: Path) -> None:
 
 
 def test_a_place_that_is_given_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from ldprl.compile_cache import provide_compile_cache
-
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     provide_compile_cache()
     assert os.environ["NUMBA_CACHE_DIR"] == str(tmp_path)
@@ -74,3 +73,39 @@ def test_types_from_elsewhere_stay_out_of_the_cache() -> None:
     for pair, known in ((Own(1.0), 0), ((1.0,), 1)):
         assert entry_for(compiled, (pair,))(pair) == 1.0
         assert len(compiled.overloads) == known
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A package whose kernel imports a constant by way of another module."""
+    files = {
+        "kernels/sums.py": "from ldprl.rules.law import SCALE\n",
+        "rules/law.py": "from ldprl.units import METRE\nSCALE = 2 * METRE\n",
+        "rules/__init__.py": "",
+        "units/__init__.py": "METRE = 1.0\n",
+        "cli.py": "from ldprl.kernels.sums import SCALE\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("kernels/sums.py", True),
+        ("rules/law.py", True),
+        ("units/__init__.py", True),
+        ("cli.py", False),
+    ],
+)
+def test_it_covers_what_kernels_import_and_nothing_else(
+    package: Path, name: str, counts: bool
+) -> None:
+    before = sources_digest(package)
+    assert sources_digest(package) == before
+    with (package / name).open("a") as file:
+        file.write("# changed\n")
+    assert (sources_digest(package) != before) is counts
