@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ldprl.figures.figure import Collection
+from ldprl.figures.collection import Collection
 
 STUDIES = Collection(__name__)

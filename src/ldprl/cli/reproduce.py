@@ -18,7 +18,7 @@ from ldprl.errors import InputError
 from ldprl.figures.gallery import GALLERY
 
 if TYPE_CHECKING:
-    from ldprl.figures.figure import Collection
+    from ldprl.figures.collection import Collection
     from ldprl.figures.settings import Settings
 
 _BETWEEN_LINES = 60.0

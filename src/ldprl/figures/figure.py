@@ -1,9 +1,7 @@
-"""What a figure is, and where figures lie: all that the command and the report need to know."""
+"""What a figure is: all that the command and the report need to know of one."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ldprl.errors import one_of
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import CellRunner
+from ldprl.figures.collection import Collection
 from ldprl.figures.settings import Settings
 
 if TYPE_CHECKING:
@@ -89,36 +87,6 @@ class Figure:
         if self.table is None:
             return laboratory.table(self.cells(laboratory.settings))
         return self.table(laboratory)
-
-
-@dataclass(frozen=True)
-class Collection:
-    """A package whose modules define ``FIGURE`` each, found by its name.
-
-    Attributes
-    ----------
-    package
-        Its name.
-    """
-
-    package: str
-
-    def names(self) -> list[str]:
-        """Return what commands call the figures, without importing them."""
-        folders = importlib.import_module(self.package).__path__
-        return [module.name.replace("_", "-") for module in pkgutil.iter_modules(folders)]
-
-    def named(self, name: str) -> Figure:
-        """Return the figure that commands call ``name``; an unknown name is refused."""
-        one_of("name", name, self.names())
-        module = importlib.import_module(f"{self.package}.{name.replace('-', '_')}")
-        figure: Figure = module.FIGURE
-        return figure
-
-    def chapters(self) -> list[str]:
-        """Return the names of the figures of the default report, in its order."""
-        order = {name: self.named(name).chapter for name in self.names()}
-        return sorted((name for name in order if order[name]), key=lambda name: order[name] or 0)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 from ldprl.disk import replacing
 from ldprl.errors import InputError, whole_number
 from ldprl.figures.cells import CellRunner
+from ldprl.figures.collection import Collection
 from ldprl.figures.drawing import save, style
-from ldprl.figures.figure import Chapter, Collection
+from ldprl.figures.figure import Chapter
 from ldprl.figures.gallery import GALLERY
 from ldprl.figures.page import markdown
 from ldprl.figures.progress import Progress, Work, ordered

@@ -10,7 +10,8 @@ import pytest
 
 from ldprl.errors import InputError
 from ldprl.figures import gallery
-from ldprl.figures.figure import Chapter, Collection, Findings
+from ldprl.figures.collection import Collection
+from ldprl.figures.figure import Chapter, Findings
 from ldprl.figures.gallery import GALLERY
 from ldprl.figures.reproduce import reproduce
 from ldprl.figures.settings import Settings

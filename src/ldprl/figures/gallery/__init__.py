@@ -6,6 +6,6 @@ simulated, the table made from it, the pictures of the table and the sentences a
 
 from __future__ import annotations
 
-from ldprl.figures.figure import Collection
+from ldprl.figures.collection import Collection
 
 GALLERY = Collection(__name__)
