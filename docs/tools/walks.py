@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
 import socket
 import subprocess
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -134,14 +136,27 @@ def over_http(source: Path, folder: Path) -> tuple[Path, Path]:
     url, service, users = f"http://127.0.0.1:{port}", folder / "service", folder / "users"
     server = started(source, service, _COMMAND, "serve", "--port", str(port))
     try:
-        line = ["simulate-users", url, "--users", "300", "--patience", "120"]
+        first = version(url)
+        line = ["simulate-users", url, "--users", "120"]
         if started(source, users, _COMMAND, *line).wait():
             raise SystemExit("no user could take part")
-        time.sleep(20)  # the plan that the last reports made due
+        while version(url) == first:
+            time.sleep(0.5)
     finally:
         server.terminate()
         server.wait()
     return users, service
+
+
+def version(url: str) -> int:
+    """Return the version of a service's plan, as soon as it answers."""
+    for _ in range(600):
+        try:
+            with urllib.request.urlopen(f"{url}/v1/status") as answer:
+                return int(json.load(answer)["version"])
+        except OSError:
+            time.sleep(0.5)
+    raise SystemExit(f"{url} does not answer")
 
 
 def modules(source: Path) -> dict[str, Path]:

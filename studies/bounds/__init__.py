@@ -1,1 +1,1 @@
-"""What regret is made of: decompositions by formula, which prove nothing."""
+"""What regret is made of, by formula, and intervals for effects, which no learner uses."""

@@ -18,7 +18,6 @@ from scipy.stats import binom
 from ldprl.assignment import Assignment
 from ldprl.catalogue import build
 from ldprl.learning.confidence import boundary
-from ldprl.learning.effect_intervals import effect_intervals
 from ldprl.learning.ldp_returns import LDPReturns
 from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.return_bits import ReturnBits
@@ -26,6 +25,7 @@ from ldprl.shape import FloatArray
 from ldprl.simulation.random_policies import sample_by_table
 from ldprl.statistics import Effects
 from ldprl.worlds.tabular import TabularMDP
+from studies.bounds.effect_intervals import effect_intervals
 
 QUARTERS = 4
 """Rewards are multiples of a quarter."""
