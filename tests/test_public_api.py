@@ -41,6 +41,7 @@ from ldprl import (
     learn,
     privacy_statement,
     random_mdp,
+    recommended,
     riverswim,
     run_protocol,
     simulate,
@@ -101,9 +102,9 @@ KINDS: dict[str, tuple[object, ...]] = {
     "return_range": ((1, 0), (0,), "0,1", 3, (0, math.nan), ("a", "b")), "spread": NUMBER,
     "start": ("zeros", (1.0,), math.nan, MDP), "scale": ((0, 1), "1", 3, (1,), (-1, 1), ("a", 1)),
     "features": TABLE,
-    "share": NUMBER, "questions": ("text", ("text",), 3, None),
+    "world": (*WORLD[2:], TabularMDP), "share": NUMBER, "questions": ("text", ("text",), 3, None),
 }  # fmt: skip
-FREE = {"progress", "status"}
+FREE = {"progress", "status", "stop"}
 """What is called back, and not looked at before."""
 FINE: dict[str, tuple[object, ...]] = {
     "memory": (None,), "structure": (None,), "answers": (None,), "initial": (None,),
@@ -158,6 +159,7 @@ GOOD: dict[Callable[..., Any], tuple[Any, ...]] = {
     run_protocol: (MDP, LDPOBI(LAPLACE), LAPLACE, 5),
     Contexts: (np.ones((3, 2)), np.ones((3, 2))),
     learn: (Contexts(np.ones((3, 2)), np.ones((3, 2))), "linear", 1.0, 5),
+    recommended: (MDP, 1.0),
     Assignment: (np.zeros((2, 2), dtype=np.int64),),
 }
 ELSEWHERE = {

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from ldprl import TabularMDP, simulate
-from ldprl.catalogue import LEARNERS, build, recommended
+from ldprl.catalogue import LEARNERS, build, recommended_learner
 from ldprl.learnt.share import learnt
 from ldprl.worlds import mdp_from, optimum
 
@@ -155,7 +155,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
 def reached(name: str) -> str:
     """Simulate the recommended pair, and return a row of the page's table."""
     mdp = world(name)
-    learner = recommended(mdp.shape)
+    learner = recommended_learner(mdp.shape)
     agent, mechanism = build(
         learner, LEARNERS.find(learner).usual_mechanism, mdp.shape, episodes=USERS, epsilon=EPSILON
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ldprl.accounting.composition import Budget as Budget
     from ldprl.assignment import Assignment as Assignment
+    from ldprl.catalogue import recommended as recommended
     from ldprl.client.ledger import Ledger as Ledger
     from ldprl.errors import InputError as InputError
     from ldprl.learning.ldp_evi import LDPEVI as LDPEVI
@@ -72,6 +73,7 @@ _HOMES = {
     "PSRL": "ldprl.learning.psrl",
     "random_mdp": "ldprl.worlds",
     "RandomizedResponse": "ldprl.mechanisms.randomized_response",
+    "recommended": "ldprl.catalogue",
     "riverswim": "ldprl.worlds",
     "Rollouts": "ldprl.simulation.runs",
     "run_protocol": "ldprl.simulation.reference",

@@ -10,8 +10,8 @@ from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.naming import Catalogue
 from ldprl.problem import Problem
-from ldprl.recommended import recommended_pair
 from ldprl.shape import Shape
+from ldprl.starting_pair import recommended_pair
 from ldprl.structure import Structure
 
 _RIVALS = {
@@ -51,9 +51,37 @@ class Pair(NamedTuple):
         return LEARNERS.find(self.learner).statistics_kind == "effects"
 
 
-def recommended(shape: Shape) -> str:
+def recommended_learner(shape: Shape) -> str:
     """Return the name of the learner to start with; it has its usual mechanism."""
     return recommended_pair(shape)[0]
+
+
+def recommended(world: object, epsilon: float) -> tuple[Learner, Mechanism]:
+    """Return the learner and the mechanism to start with, as the command line takes them.
+
+    Parameters
+    ----------
+    world
+        An MDP, or a problem such as its shape; what is publicly known of an MDP is made use of.
+    epsilon
+        What a report may cost.
+
+    Examples
+    --------
+    >>> from ldprl import riverswim
+    >>> learner, mechanism = recommended(riverswim(states=3, horizon=4), epsilon=1.0)
+    >>> learner.name, mechanism.name
+    ('ldp-ts', 'subset-selection')
+    """
+    from ldprl.worlds.tabular import TabularMDP
+
+    known = world if isinstance(world, TabularMDP) else None
+    problem = world if known is None else known.shape
+    if not isinstance(problem, Problem):
+        raise InputError("world", world, "an MDP, or a problem such as its shape")
+    learner, mechanism = problem.recommended("", "")
+    structure = None if known is None else known.structure
+    return build(learner, mechanism, problem, episodes=1, epsilon=epsilon, structure=structure)
 
 
 def check_pair(learner: str, mechanism: str) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ldprl.errors import InputError, instance_of, probability, whole_number
 from ldprl.problem import Problem
-from ldprl.recommended import recommended_pair
+from ldprl.starting_pair import recommended_pair
 
 if TYPE_CHECKING:
     from ldprl.policies.tables import Table, TableDistribution

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ldprl.catalogue import LEARNERS, build, recommended
+from ldprl.catalogue import LEARNERS, build, recommended_learner
 from ldprl.learnt.sample_size import TARGET, share_by_users, users_needed
 from ldprl.learnt.share import learnt, nothing_learnt, rounded
 from ldprl.simulation.engine import simulate
@@ -33,7 +33,7 @@ def test_the_formula_is_right_within_a_factor_of_three(
     world: TabularMDP, epsilon: float, replan: str
 ) -> None:
     """Half of the gap is closed on average at three times the number, and not at a third of it."""
-    name = recommended(world.shape)
+    name = recommended_learner(world.shape)
     needed = users_needed(world, epsilon)
 
     def closed(users: float) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ldprl import InputError, Shape
-from ldprl.catalogue import LEARNERS, check_pair, recommended
+from ldprl.catalogue import LEARNERS, check_pair, recommended_learner
 from ldprl.errors import decimal_text
 from ldprl.protocol.deployment import Deployment, digest_of, epoch_length
 from ldprl.protocol.labels import Labels
@@ -339,7 +339,7 @@ def test_what_is_not_named_is_what_is_recommended(
     made = Deployment("t", Shape(states, 2, 2), "1", **given)  # type: ignore[arg-type]
     assert made.digest == read.digest
     if not given:
-        assert (recommended(read.shape), LEARNERS[pair[0]].usual_mechanism) == pair
+        assert (recommended_learner(read.shape), LEARNERS[pair[0]].usual_mechanism) == pair
 
 
 def test_what_is_publicly_known_is_in_the_digest() -> None:

@@ -23,6 +23,6 @@ def test_client_and_protocol_need_numpy_alone() -> None:
     packages = {name.split(".")[1] for name in loaded if name.startswith("ldprl.")}
     assert packages == {
         "accounting", "assignment", "bisection", "client", "disk", "errors", "layout", "mechanisms",
-        "naming", "pace", "partition", "policies", "problem", "protocol", "query", "recommended",
-        "rounding", "shape", "statistics", "structure",
+        "naming", "pace", "partition", "policies", "problem", "protocol", "query",
+        "rounding", "shape", "starting_pair", "statistics", "structure",
     }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from ldprl.catalogue import build
 from ldprl.errors import InputError
+from ldprl.experiments.store import read_table
 from ldprl.learning.ldp_obi import LDPOBI
 from ldprl.learning.learner import Learner
 from ldprl.learning.psrl import PSRL
@@ -264,3 +266,20 @@ def test_a_memory_that_holds_all_users_changes_nothing_and_a_short_one_forgets()
     assert 100 <= runs[2].statistics[0].users < 110
     with pytest.raises(InputError, match="memory = 0"):
         simulate(problem(), learner, mechanism, 10, memory=0)
+
+
+def test_a_frame_a_file_and_a_picture(tmp_path: Path) -> None:
+    result = Simulation(np.array([10, 100]), np.array([[1.0, 2.0], [3.0, 4.0]]), Guarantee(1, 0), 0)
+    rows = [(0, 10, 1.0), (0, 100, 2.0), (1, 10, 3.0), (1, 100, 4.0)]
+    frame = result.to_frame()  # of pyarrow: pandas is not among the packages of the tests
+    assert list(zip(*(one.to_pylist() for one in frame.columns), strict=True)) == rows
+    result.save(tmp_path / "runs.csv")
+    text = (tmp_path / "runs.csv").read_text(encoding="utf-8").splitlines()
+    assert text == ["run,users,regret", *(f"{run},{users},{lost}" for run, users, lost in rows)]
+    result.save(tmp_path / "runs.parquet")
+    assert read_table(tmp_path / "runs.parquet").equals(frame)
+    with pytest.raises(InputError, match=r"ends in \.csv or \.parquet"):
+        result.save(tmp_path / "runs.txt")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["runs.csv", "runs.parquet"]
+    line, *_ = result.plot().axes[0].lines
+    assert np.asarray(line.get_ydata()).tolist() == [2.0, 3.0]

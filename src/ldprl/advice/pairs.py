@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldprl.catalogue import LEARNERS, Pair, recommended
+from ldprl.catalogue import LEARNERS, Pair, recommended_learner
 from ldprl.errors import InputError
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.shape import Shape
@@ -26,7 +26,7 @@ OPEN = Pair("ldp-evi", "none")
 
 def preferred(shape: Shape) -> Pair:
     """Return the pair that is recommended unless another is clearly better."""
-    learner = recommended(shape)
+    learner = recommended_learner(shape)
     return Pair(learner, LEARNERS.find(learner).usual_mechanism)
 
 

@@ -169,7 +169,7 @@ def regret(
             curves=curves,
         )
     started = time.perf_counter()
-    from ldprl.catalogue import LEARNERS, build, recommended
+    from ldprl.catalogue import LEARNERS, build, recommended_learner
     from ldprl.cli.progress import progress_bar, show_status
     from ldprl.learnt.share import learnt, nothing_learnt
     from ldprl.simulation.engine import simulate
@@ -186,7 +186,7 @@ def regret(
     world = _world(mdp, structure)
     if learner is None:
         # The paper's learner works with every mechanism of the paper.
-        learner = recommended(world.shape) if mechanism is None else "ldp-obi"
+        learner = recommended_learner(world.shape) if mechanism is None else "ldp-obi"
     if mechanism is None:
         mechanism = LEARNERS.find(learner).usual_mechanism
     agent, randomizer = build(

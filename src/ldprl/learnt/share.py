@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ldprl.catalogue import LEARNERS, recommended
+from ldprl.catalogue import LEARNERS, recommended_learner
 from ldprl.learning.learner import Learner
 from ldprl.learnt.sample_size import typical_need, users_needed
 from ldprl.shape import FloatArray, Policy, Shape
@@ -165,7 +165,7 @@ def nothing_learnt(shape: Shape, epsilon: float, users: int, needed: float, wher
     ``needed`` is what :func:`~ldprl.learnt.sample_size.users_needed` returns, and ``where`` says
     for which problem.
     """
-    name = recommended(shape)
+    name = recommended_learner(shape)
     pair = f"{name} with {LEARNERS.find(name).usual_mechanism}"
     start = f"Nothing learnt yet; at ε = {epsilon:g}"
     if math.isinf(needed):

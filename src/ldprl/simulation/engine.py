@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -15,21 +15,25 @@ from ldprl.errors import InputError, instance_of, one_of, whole_number
 from ldprl.learning.learner import Learner
 from ldprl.learnt.share import Learnt
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
-from ldprl.shape import FloatArray, IntArray
+from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation import interpreted
 from ldprl.simulation.compiled import engine_for
 from ldprl.simulation.regret import checkpoints, standard_error
 from ldprl.simulation.replan import Replan, Within, replan_from
+from ldprl.simulation.rows import Rows, plotted
 from ldprl.simulation.seeds import seeds_of
 from ldprl.simulation.together import informed
 from ldprl.statistics import MOST_USERS, Statistics
 from ldprl.worlds.tabular import TabularMDP
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 EngineName = Literal["auto", "compiled", "interpreted"]
 
 
 @dataclass(frozen=True)
-class Simulation:
+class Simulation(Rows):
     """Regret of independent runs.
 
     Attributes
@@ -63,19 +67,33 @@ class Simulation:
         """Total regret of each run."""
         return self.curves[:, -1]
 
+    def columns(self) -> dict[str, Array]:
+        """Return one row for each run and checkpoint: run, users and regret so far."""
+        runs, points = self.curves.shape
+        return {
+            "run": np.repeat(np.arange(runs), points),
+            "users": np.tile(self.checkpoints, runs),
+            "regret": self.curves.ravel(),
+        }
+
+    def plot(self) -> Figure:
+        """Draw the regret so far against the number of users, mean and two standard errors."""
+        return plotted(self.checkpoints, self.curves, self._privacy, ylabel="regret")
+
+    @property
+    def _privacy(self) -> str:
+        given = self.guarantee
+        if not math.isfinite(given.epsilon):
+            return "no privacy"
+        return f"ε = {given.epsilon:g}, δ = {given.delta:g}"
+
     def __str__(self) -> str:
         """Three lines: what ran, what it cost, how long it took."""
         regret, users = self.regret, int(self.checkpoints[-1])
-        given = self.guarantee
-        privacy = (
-            f"ε = {given.epsilon:g}, δ = {given.delta:g}"
-            if math.isfinite(given.epsilon)
-            else "no privacy"
-        )
         mean, runs = regret.mean(), len(regret)
         error = f" ± {float(standard_error(regret)):.2g}" if runs > 1 else ""
         return (
-            f"{runs} run{'s' * (runs > 1)} of {users:,} users, {privacy}\n"
+            f"{runs} run{'s' * (runs > 1)} of {users:,} users, {self._privacy}\n"
             f"regret {mean:.4g}{error}, {mean / users:.3g} per user, worst run {regret.max():.4g}\n"
             f"{self.seconds:.2f} s, and {self.compile_seconds:.2f} s to compile"
         )

@@ -6,11 +6,17 @@ import csv
 import io
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ldprl.disk import replacing
 from ldprl.errors import InputError
-from ldprl.shape import Array
+from ldprl.shape import Array, FloatArray, IntArray
+from ldprl.simulation.regret import standard_error
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _SUFFIXES = (".csv", ".parquet")
 
@@ -49,3 +55,19 @@ class Rows(ABC):
                 import pyarrow.parquet
 
                 pyarrow.parquet.write_table(pyarrow.table(self.columns()), file)
+
+
+def plotted(users: IntArray, values: FloatArray, label: str, ylabel: str) -> Figure:
+    """Draw values of shape (runs, users): the mean, and two standard errors of it."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    axes = figure.subplots()
+    mean, places = values.mean(axis=0), np.maximum(users, 1)
+    if len(values) > 1:
+        error = 2 * standard_error(values)
+        axes.fill_between(places, mean - error, mean + error, alpha=0.2, linewidth=0)
+    axes.plot(places, mean, marker=".", label=label)
+    axes.set(xscale="log", xlabel="users", ylabel=ylabel)
+    axes.legend(frameon=False)
+    return figure

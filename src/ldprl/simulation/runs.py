@@ -12,7 +12,7 @@ from ldprl.policies.parametric import ParametricPolicy
 from ldprl.policies.policy import Action
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.regret import standard_error
-from ldprl.simulation.rows import Rows
+from ldprl.simulation.rows import Rows, plotted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -133,23 +133,12 @@ class Rollouts(Rows):
 
     def plot(self) -> Figure:
         """Draw what the learnt policy is worth against the number of users."""
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
-        axes = figure.subplots()
-        users, mean = self.curve
-        places = np.maximum(users, 1)
-        if len(self.worth) > 1:
-            error = 2 * standard_error(self.worth)
-            axes.fill_between(places, mean - error, mean + error, alpha=0.2, linewidth=0)
-        axes.plot(places, mean, marker=".", label=self._privacy)
+        figure = plotted(self.looks, self.worth, self._privacy, "mean return of the policy")
+        (axes,) = figure.axes
         if self.best is not None:
             axes.axhline(self.best, color="#6b6b6b", linestyle=":", label="best policy")
-        axes.set_xscale("log")
-        axes.set_xlabel("users")
-        axes.set_ylabel("mean return of the policy")
+            axes.legend(frameon=False)
         axes.set_title(self.name)
-        axes.legend(frameon=False)
         return figure
 
     @property

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ldprl.catalogue import recommended
+from ldprl.catalogue import recommended_learner
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, cell_of, draws
 from ldprl.figures.gallery.sizes.compare import EPSILON, REPLAN, private_cell
@@ -58,7 +58,7 @@ class Problem:
         return [replace(cell, episodes=users, runs=runs, replan=REPLAN) for cell in found]
 
     def _cells_in(self, settings: Settings, at: NamedMDP) -> list[Cell]:
-        states, first = at.mdp.shape.states, recommended(at.mdp.shape)
+        states, first = at.mdp.shape.states, recommended_learner(at.mdp.shape)
         players = [(first, epsilon) for epsilon in self.epsilons]
         if states <= SOME:
             players += [(RIVALS[0], epsilon) for epsilon in self.epsilons]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ldprl.catalogue import recommended
+from ldprl.catalogue import recommended_learner
 from ldprl.figures.cells import NamedMDP, cell_of
 from ldprl.figures.gallery.sizes.compare import EPSILON, REPLAN, Chosen, figure_of, private_cell
 from ldprl.figures.settings import Settings
@@ -28,7 +28,7 @@ def chosen(settings: Settings) -> Chosen:
     for title, name in _PROBLEMS.items():
         at = NamedMDP(name, mdp_from(name))
         cells = (
-            private_cell(settings, at, recommended(at.mdp.shape), EPSILON),
+            private_cell(settings, at, recommended_learner(at.mdp.shape), EPSILON),
             private_cell(settings, at, "ldp-obi", EPSILON),
             cell_of(settings, at, "ldp-evi", "sound"),
         )
