@@ -44,9 +44,10 @@ def theirs(name: str, start: FloatArray, actions: FloatArray) -> Traced:
 
 @pytest.mark.parametrize("name", STEPS)
 def test_steps_are_gymnasiums(name: str) -> None:
+    """Bit for bit, but where numpy squares by the C library's pow, whose last bit may be wrong."""
     world, rng = equations(name), np.random.default_rng(1)
     choices = 2 if name == "CartPole-v1" else 3
-    ends = 0
+    ends, alike = 0, list[bool]()
     for _ in range(20):
         size = 2 if name == "MountainCar-v0" else 4
         start = rng.uniform(-0.1, 0.1, size)
@@ -59,13 +60,17 @@ def test_steps_are_gymnasiums(name: str) -> None:
         assert len(ours.rewards) == len(reference.rewards)
         np.testing.assert_array_equal(ours.rewards, reference.rewards)
         np.testing.assert_array_equal(ours.overs, reference.overs)
-        # Acrobot doubles a rounding error every few steps.
-        close = 1e-5 if name == "Acrobot-v1" else 1e-9
-        np.testing.assert_allclose(ours.states, reference.states, rtol=0, atol=close)
         seen = ours.seen[:, : reference.seen.shape[1]]
-        np.testing.assert_allclose(seen, reference.seen, rtol=0, atol=max(close, 3e-7))
+        if name == "Acrobot-v1":  # it squares, and doubles a rounding error every few steps
+            alike += (ours.states == reference.states).all(axis=1).tolist()
+            np.testing.assert_allclose(ours.states, reference.states, rtol=0, atol=1e-5)
+            np.testing.assert_allclose(seen, reference.seen, rtol=0, atol=1e-5)
+        else:
+            np.testing.assert_array_equal(ours.states, reference.states)
+            np.testing.assert_array_equal(seen, reference.seen)
         ends += bool(ours.overs[-1])
     assert ends > 0
+    assert not alike or np.mean(alike) > 0.9
 
 
 @pytest.mark.parametrize("name", STEPS)

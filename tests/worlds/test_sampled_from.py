@@ -7,10 +7,12 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.registration import registry
 
 from ldprl.errors import InputError
 from ldprl.worlds.compiled_world import CompiledWorld
 from ldprl.worlds.environments import EnvironmentWorld
+from ldprl.worlds.named import KNOWN
 from ldprl.worlds.sampled_from import sampled_from
 
 SMALL: dict[str, Any] = {"horizon": 20}
@@ -19,6 +21,7 @@ SMALL: dict[str, Any] = {"horizon": 20}
 @pytest.mark.parametrize(
     ("name", "horizon", "returns", "best"),
     [
+        ("CartPole-v0", 200, (0, 200), 200),
         ("CartPole-v1", 500, (0, 500), 500),
         ("Acrobot-v1", 500, (-500, 0), None),
         ("MountainCar-v0", 200, (-200, 0), None),
@@ -36,6 +39,13 @@ def test_of_named_ones_horizon_and_range_are_known(
     found = world.returns(np.zeros((2, world.problem.size)), np.random.default_rng(0))
     assert found.shape == (2,)
     world.close()
+
+
+def test_all_ids_of_classic_control_are_known() -> None:
+    specs = [one for one in registry.values() if "classic_control" in str(one.entry_point)]
+    assert {one.id for one in specs} == KNOWN.keys() - {"glucose"}
+    for spec in specs:
+        assert KNOWN[spec.id].horizon == spec.max_episode_steps
 
 
 def test_a_pendulum_never_pays_less_than_its_range() -> None:
@@ -90,6 +100,7 @@ def test_scales_can_be_stated() -> None:
         ("CartPole-v1", {"start": [1.0, 2.0]}, "start", "10 numbers"),
         ("FrozenLake-v1", {}, "return_range", "the least and the largest return"),
         ("Blackjack-v1", {"return_range": (-1, 1)}, "horizon", "are cut"),
+        (gymnasium.make("CartPole-v1"), {"horizon": 501}, "horizon", "cut at 500"),
         (3, {}, "env", "or an id"),
     ],
 )

@@ -140,11 +140,11 @@ def _accelerations(
 ) -> tuple[float, float]:
     """Return how fast both speeds change (Sutton & Barto's book; all masses and lengths are 1)."""
     cosine, sine = math.cos(b), math.sin(b)
-    d1 = 0.25 + (1.0 + 0.25 + cosine) + 2.0
+    d1 = 0.25 + (1.0 + 0.25 + cosine) + 1.0 + 1.0
     d2 = 0.25 + 0.5 * cosine + 1.0
     lower = 0.5 * gravity * math.cos(a + b - math.pi / 2.0)
     upper = -0.5 * (db * db) * sine - db * da * sine
-    upper += 1.5 * gravity * math.cos(a - math.pi / 2) + lower
+    upper = upper + 1.5 * gravity * math.cos(a - math.pi / 2) + lower
     driven = torque + d2 / d1 * upper - 0.5 * (da * da) * sine - lower
     second = driven / (0.25 + 1.0 - d2 * d2 / d1)
     return -(d2 * second + upper) / d1, second

@@ -204,11 +204,15 @@ def environment_setting(
     if known is not None:
         features, actions, unscaled = Features(known.features), known.actions, known.unscaled
 
+    steps = None if spec is None else spec.max_episode_steps
+
     def build(problem: Parametric) -> SampledWorld:
+        if steps is not None and problem.horizon > steps:
+            expected = f"at most {steps}: episodes of {name} are cut at {steps}"
+            raise InputError("horizon", problem.horizon, expected)
         best = None if known is None else known.best_return(problem.horizon)
         return EnvironmentWorld(name, env, problem, factory, best)
 
-    steps = None if spec is None else spec.max_episode_steps
     returns = None if known is None else known.returns
     return Setting(name, features, actions, build, steps, returns, unscaled)
 

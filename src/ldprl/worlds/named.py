@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ldprl.policies.actions import Actions, Choices, Level, Levels
 from ldprl.policies.features import Feature, Features
@@ -69,23 +69,25 @@ def compiled_setting(name: str, known: Known) -> Setting:
     )
 
 
+_POLE = Known(
+    horizon=200,
+    each=(0.0, 1.0),
+    features=(
+        Feature("cart position", "m", scale="4.8"),
+        Feature("cart velocity", "m/s"),
+        Feature("pole angle", "rad", scale="0.41887903"),
+        Feature("pole angular velocity", "rad/s"),
+    ),
+    actions=Choices(("left", "right")),
+    unscaled=("cart velocity", "pole angular velocity"),
+    reaches_most=True,
+    equations="ldprl.worlds.classic_control:CartPole",
+)
 _HILL = (Feature("position", centre="-0.3", scale="0.9"), Feature("velocity", scale="0.07"))
 
 KNOWN: dict[str, Known] = {
-    "CartPole-v1": Known(
-        horizon=500,
-        each=(0.0, 1.0),
-        features=(
-            Feature("cart position", "m", scale="4.8"),
-            Feature("cart velocity", "m/s"),
-            Feature("pole angle", "rad", scale="0.41887903"),
-            Feature("pole angular velocity", "rad/s"),
-        ),
-        actions=Choices(("left", "right")),
-        unscaled=("cart velocity", "pole angular velocity"),
-        reaches_most=True,
-        equations="ldprl.worlds.classic_control:CartPole",
-    ),
+    "CartPole-v0": _POLE,
+    "CartPole-v1": replace(_POLE, horizon=500),
     "Acrobot-v1": Known(
         horizon=500,
         each=(-1.0, 0.0),
