@@ -46,25 +46,34 @@ from ldprl import (
     run_protocol,
     simulate,
 )
+from ldprl.learning.ldp_es import LDPES
 from ldprl.learning.ldp_returns import LDPReturns
 from ldprl.learning.ldp_ways import LDPWays
 from ldprl.mechanisms.bits_and_moves import BitsAndMoves
 from ldprl.mechanisms.return_bits import ReturnBits
+from ldprl.mechanisms.threshold_bits import ThresholdBits
+from ldprl.policies.features import Feature
+from ldprl.policies.linear import Linear
+from ldprl.policies.network import Network
+from ldprl.policies.parametric import ParametricPolicy
 from ldprl.structure import Structure
 from studies.rivals import DPUCBVI, PUCB, PrivateUCBVI
 
 MDP = random_mdp(2, 2, 2, seed=3)
 SHAPE = MDP.shape
 LAPLACE, ASKING, BITS = Laplace(SHAPE, 1.0), SubsetSelection(SHAPE, 1.0), ReturnBits(SHAPE, 1.0)
+LINEAR = Linear(features=("x",), actions=("a", "b"), horizon=2, returns=(0, 1))
 KNOWN = Structure(SHAPE, groups=np.array([0, 1]))
 OTHER = Structure(Shape(3, 2, 2))
 HUGE = 10**400
 """Larger than every float."""
 
 NUMBER = ("2", "two", b"1", True, None, math.nan, math.inf, -1.0, HUGE, (1.0,), float, np.ones(2))
+FAR = (1e-320, 1e-30, 1e30, 1e300)
+"""No ε of a report: e^ε is no number, or no noise is wide enough."""
 WHOLE = ("2", True, None, math.nan, math.inf, 1.5, -1, 10**30, HUGE, (1,), int, np.ones(2, int))
 SWITCH = ("yes", 1.5, (True,), bool, 2)
-WORD = ("no-such-name", 3, True, ("sound",), str, math.nan)
+WORD = ("no-such-name", 3, True, ("sound",), ["sound"], {}, str, math.nan)
 SIZES = ((2, 2, 2), [2, 2, 2], 2, "2,2,2", None, Shape, MDP, LAPLACE)
 RANDOMIZER = (Laplace, MDP, SHAPE, LDPOBI(LAPLACE), 1.0, "laplace", None)
 WORLD = (TabularMDP, SHAPE, LAPLACE, LDPOBI(LAPLACE), "random:2,2,2,0", None, random_mdp)
@@ -82,7 +91,7 @@ TABLE = (
 )
 
 KINDS: dict[str, tuple[object, ...]] = {
-    "epsilon": NUMBER, "delta": NUMBER, "alpha": NUMBER, "failure_probability": NUMBER,
+    "epsilon": (*NUMBER, *FAR), "delta": NUMBER, "alpha": NUMBER, "failure_probability": NUMBER,
     "concentration": NUMBER, "slip": NUMBER, "crowd_delta": NUMBER,
     "states": WHOLE, "actions": WHOLE, "horizon": WHOLE, "episodes": WHOLE, "runs": WHOLE,
     "workers": WHOLE, "rows": WHOLE, "columns": WHOLE, "answers": WHOLE, "draws": WHOLE,
@@ -101,9 +110,29 @@ KINDS: dict[str, tuple[object, ...]] = {
     "users": WHOLE, "hidden": ("16", 16, (0,), (1.5,), ("a",), ()), "activation": WORD,
     "return_range": ((1, 0), (0,), "0,1", 3, (0, math.nan), ("a", "b")), "spread": NUMBER,
     "start": ("zeros", (1.0,), math.nan, MDP), "scale": ((0, 1), "1", 3, (1,), (-1, 1), ("a", 1)),
-    "features": TABLE,
+    "features": TABLE, "returns": ((1, 0), (0,), "0,1", 3, None, (0, math.nan), ("a", "b")),
+    "problem": (Linear, SHAPE, LAPLACE, LINEAR.document(), "linear", None), "memory_users": WHOLE,
+    "parameters": TABLE, "name": (3, None, True, "", "x" * 101, ("x",)),
+    "unit": (3, None, True, "x" * 101), "categories": TABLE,
+    "centre": ("x", True, None, math.nan, HUGE, 1e300, np.ones(2)),
     "world": (*WORLD[2:], TabularMDP), "share": NUMBER, "questions": ("text", ("text",), 3, None),
 }  # fmt: skip
+
+
+def network(
+    features: Any,
+    actions: Any,
+    horizon: int,
+    returns: Any,
+    spread: Any = 1.0,
+    start: Any = None,
+    hidden: Any = (2,),
+    activation: Any = "tanh",
+) -> Network:
+    given = {"spread": spread, "start": start, "hidden": hidden, "activation": activation}
+    return Network(features=features, actions=actions, horizon=horizon, returns=returns, **given)
+
+
 FREE = {"progress", "status", "stop"}
 """What is called back, and not looked at before."""
 FINE: dict[str, tuple[object, ...]] = {
@@ -113,15 +142,20 @@ FINE: dict[str, tuple[object, ...]] = {
 LATER = {(Assignment, "policies"), (Assignment, "share")}
 """What is looked at when a plan with it enters, by :func:`ldprl.assignment.check_plan`."""
 MEANT: dict[tuple[object, str], tuple[object, ...]] = {
-    (Budget, "epsilon"): ("2",),
+    (Budget, "epsilon"): ("2", *FAR),
     (hard_tree, "episodes"): (10**30, HUGE),
+    (hard_tree, "epsilon"): (1e30, 1e300),
     (learn, "epsilon"): (None,),
     (learn, "spread"): ("2",),
+    (network, "spread"): ("2",),
+    (Feature, "scale"): (3,),
+    (LDPES, "memory_users"): (10**30, HUGE),
     (run_protocol, "replan"): (str,),
 }
-"""Decimal text is a number of a budget and of a policy; without ε there is no privacy; any number
-of users has a hardest instance; a class can be called, and what it returns is looked at later."""
-"""What means something although it is in the list of its kind."""
+"""What means something although it is in the list of its kind. Decimal text is a number of a budget
+and of a policy; a budget and a hardest instance may have any ε; without ε there is no privacy; any
+number of users has a hardest instance; a class can be called, and what it returns is looked at
+later."""
 
 NOISY = (SHAPE, 1.0)
 GOOD: dict[Callable[..., Any], tuple[Any, ...]] = {
@@ -161,6 +195,11 @@ GOOD: dict[Callable[..., Any], tuple[Any, ...]] = {
     learn: (Contexts(np.ones((3, 2)), np.ones((3, 2))), "linear", 1.0, 5),
     recommended: (MDP, 1.0),
     Assignment: (np.zeros((2, 2), dtype=np.int64),),
+    Feature: ("x",),
+    network: (("x",), ("a", "b"), 2, (0, 1)),
+    ThresholdBits: (LINEAR, 1.0),
+    LDPES: (ThresholdBits(LINEAR, 1.0),),
+    ParametricPolicy: (LINEAR, np.zeros(LINEAR.size)),
 }
 ELSEWHERE = {
     "CountingMechanism", "Mechanism", "Learner", "InputError", "PrivacyWarning", "Simulation",

@@ -132,10 +132,10 @@ class Catalogue(Mapping[str, type[N]], Generic[N]):
         cannot have modules loaded.
         """
         field = field or self._field
-        if ":" not in str(name):
-            if name in self._moved:
-                return self._found_elsewhere(name, field)
+        if not isinstance(name, str) or (":" not in name and name not in self._moved):
             return self[one_of(field, name, self)]
+        if name in self._moved:
+            return self._found_elsewhere(name, field)
         module, _, attribute = name.partition(":")
         loaded = sys.modules.get(module) if not load else loaded_module(field, name, module)
         if loaded is None:

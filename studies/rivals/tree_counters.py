@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import SeedSequence
 
-from ldprl.errors import InputError, instance_of, positive, whole_number
+from ldprl.errors import InputError, instance_of, whole_number
 from ldprl.kernels.arrays import Sums
 from ldprl.kernels.compiling import kernel, spliced
 from ldprl.kernels.draws import exponential
 from ldprl.kernels.generator import reseed, uniform
 from ldprl.layout import Layout
+from ldprl.mechanisms.mechanism import local_epsilon
 from ldprl.mechanisms.sensitivity import l1_sensitivity
 from ldprl.shape import Array, FloatArray, Shape
 from ldprl.statistics import MOST_USERS, Statistics
@@ -47,7 +48,7 @@ class TreeCounters:
     """
 
     def __init__(self, shape: Shape, epsilon: float, episodes: int) -> None:
-        self.epsilon = positive("epsilon", epsilon)
+        self.epsilon = local_epsilon(epsilon)
         self.episodes = whole_number("episodes", episodes, 1, MOST_USERS)
         self.layout = Layout(shape, resolution=None)
         self.levels = self.episodes.bit_length()

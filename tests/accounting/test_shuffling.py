@@ -126,6 +126,14 @@ def test_the_worst_law_dominates_every_mixture(epsilon: float) -> None:
     assert means == pytest.approx([1 - math.exp(epsilon)] * 3)
 
 
+def test_a_mixture_may_reveal_more_than_each_of_its_assignments() -> None:
+    """The bound is that of the dominating law, and not the largest of the single laws'."""
+    blankets = [subset_blanket(3, 1, Fraction(22, 25)), subset_blanket(30, 1, Fraction(7, 10))]
+    alone = max(central_delta([blanket], 2, 1.0) for blanket in blankets)
+    whole = central_delta([mixed(zip((0.8, 0.2), blankets, strict=True))], 2, 1.0)
+    assert 1.04 * alone < whole <= central_delta(blankets, 2, 1.0)
+
+
 def test_every_assignment_counts_whichever_is_named_first() -> None:
     """With the one that hides least a crowd is no more private than with that one alone."""
     blankets = [best(9, 1.0), best(2, 3.0)]

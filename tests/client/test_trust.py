@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ldprl import InputError, Shape, Trajectory
+from ldprl import Assignment, InputError, Shape, Trajectory
 from ldprl.client import Client, UnexpectedResponseError
 from ldprl.client.connection import normalized_url
 from ldprl.client.trust import trusted_digest
+from ldprl.mechanisms.questions.returns import UNIT
+from ldprl.mechanisms.questions.threshold import CELLS, Threshold
+from ldprl.policies.linear import Linear
+from ldprl.policies.parametric import Parametric
 from ldprl.protocol.deployment import Deployment, digest_of
 
 from .conftest import DEPLOYMENT, SHAPE, MakeClient, step
@@ -210,3 +215,27 @@ def test_a_document_of_a_billion_steps_is_refused_at_once(path: Path) -> None:
             client.take_part(0, step)
         assert time.monotonic() - started < 60
         client.close()
+
+
+class ThresholdService(FakeService):
+    """A service whose users are asked for a bit of the return; nobody is told their threshold."""
+
+    def __post_init__(self) -> None:
+        problem = self.deployment.problem
+        assert isinstance(problem, Parametric)
+        policy = problem.check_policy("policy", problem.start)
+        self.plan = (Assignment(policy, 1.0, (Threshold(0, UNIT, (UNIT // 2,) * CELLS),)),)
+
+
+def test_who_could_not_report_is_refused_before_anything_is_drawn(path: Path) -> None:
+    """The attack: a plan under which drawing fails, so that all who come pay and are lost."""
+    vectors = Linear(features=("x", "y"), actions=("a", "b"), horizon=2, returns=(0, 2))
+    with (
+        running(ThresholdService(Deployment("tests", vectors, "1"))) as service,
+        closing(Client(service.url, digest=service.deployment.digest, ledger=path)) as client,
+    ):
+        with pytest.raises(InputError, match="threshold of a user who drew a number"):
+            client.take_part((0.0, 1.0), lambda *_: (1.0, (0.0, 1.0)))
+        (entry,) = client.ledger.entries()
+    assert len(service.asked) == 1
+    assert entry.unfinished

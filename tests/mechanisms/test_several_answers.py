@@ -215,7 +215,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         with pytest.raises(InputError, match="answers"):
             SubsetSelection(SMALL, 2.0, answers=answers)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="answers"):
-        SubsetSelection(SMALL, 1e-12, answers=2)
+        SubsetSelection(SMALL, 1e-4, answers=2)
     even = np.ones(2)
     policy = np.zeros((2, 2), dtype=np.int64)
     with pytest.raises(InputError, match="distinct steps"):

@@ -246,7 +246,7 @@ def test_what_it_does_not_have_is_refused() -> None:
             mechanism.privatize_many(Trajectory([0], [0], [1]), assignment, 2, SystemSource())
 
 
-@pytest.mark.parametrize("epsilon", [1e-12, 1e-4, 700.0, 1e6])
+@pytest.mark.parametrize("epsilon", [1e-4, 700.0, 1e6])
 def test_the_ends_of_the_range_work(epsilon: float) -> None:
     mechanism = SubsetSelection(Shape(3, 2, 2), epsilon)
     for oracle in {mechanism.oracle(what) for what, _ in mechanism.questions()}:

@@ -131,14 +131,15 @@ def test_sums_are_those_of_one_user_at_a_time() -> None:
 
 
 def test_sums_are_exact_however_many_there_are() -> None:
-    """All extremes at once: 40,000 users, each at the largest shift and baseline."""
-    high = replace(ASKED, baseline=(UNIT,) * CELLS)
-    shifts = np.full((40_000, 2), -2, dtype=np.int8)
-    cells, bits = np.zeros(40_000, dtype=np.int64), np.ones(40_000, dtype=bool)
-    moments = tally_of(high, shifts, cells, bits)[2 * CELLS :].reshape(2, 3, 2)
-    for row, weight in enumerate((1, 1, UNIT)):
-        assert moments[0, row].tolist() == [-2 * 40_000 * weight] * 2
-        assert moments[1, row].tolist() == [3 * 40_000 * weight] * 2
+    """100,003 users at odd numbers: a float32 has 24 bits, and these sums have 37."""
+    odd = replace(ASKED, baseline=(UNIT - 1,) * CELLS)
+    shifts = np.random.default_rng(0).choice(np.array([-2, 1, 2], dtype=np.int8), (100_003, 2))
+    cells, bits = np.zeros(len(shifts), dtype=np.int64), np.ones(len(shifts), dtype=bool)
+    moments = tally_of(odd, shifts, cells, bits)[2 * CELLS :].reshape(2, 3, 2)
+    exact = shifts.astype(np.int64)
+    for row, weight in enumerate((1, 1, UNIT - 1)):
+        assert moments[0, row].tolist() == (weight * exact.sum(axis=0)).tolist()
+        assert moments[1, row].tolist() == (weight * (exact**2 - 1).sum(axis=0)).tolist()
 
 
 def test_sums_of_two_servers_are_added_law_by_law() -> None:
@@ -221,6 +222,10 @@ def test_what_is_not_asked_for_is_refused() -> None:
         check_plan((Assignment(law().policy(3), 1.0, (ASKED,)),), PROBLEM)
     with pytest.raises(InputError, match="one threshold"):
         MECHANISM.codec(Assignment(law(), 1.0))
+    with pytest.raises(InputError, match="own"):
+        check_plan((Assignment(law(), 1.0, (replace(ASKED, own=(1, True)),)),), PROBLEM)
+    with pytest.raises(InputError, match="drew a number"):
+        MECHANISM.codec(Assignment(law().policy(3), 1.0, (ASKED,)))
     with pytest.raises(InputError, match="drew a number"):
         MECHANISM.privatize(Total(1.0), PLAN[0], SystemSource())
     with pytest.raises(InputError, match="total"):

@@ -146,3 +146,10 @@ def test_what_cannot_be_rolled_out_is_refused() -> None:
     with pytest.raises(InputError, match="such as ldp-es"):
         roll_out(WORLD, tabular, bits, 9, Streams(0, 0), lambda _: None)
     assert math.isfinite(bits.guarantee.epsilon)
+    other = ThresholdBits(WORLD.problem, 8.0)
+    with pytest.raises(InputError, match="that of the learner"):
+        roll_out(WORLD, agent, other, 9, Streams(0, 0), lambda _: None)
+    elsewhere = sampled_from(Contexts(SEEN[:, :1], REWARDS)).problem
+    foreign, bits = build("ldp-es", "threshold-bits", elsewhere, episodes=9, epsilon=1.0)
+    with pytest.raises(InputError, match="that of the world"):
+        roll_out(WORLD, foreign, bits, 9, Streams(0, 0), lambda _: None)

@@ -33,7 +33,7 @@ class Received:
         if deployment.shuffle is None:
             number = source.below(MOST_POLICIES)
             document = remote.policy(report_id, number)
-            return cls(Issued.from_document(document, deployment, number))
+            return cls(Issued.from_document(document, deployment, number)).checked(deployment)
         plan, digest = remote.plan()
         return cls(*draw(plan, deployment, source), digest).checked(deployment)
 
@@ -58,7 +58,11 @@ class Received:
         return cls(issued, size, str(document["plan"]), at).checked(deployment)
 
     def checked(self, deployment: Deployment) -> Received:
-        """Return it, or refuse now what would fail once a report is drawn: its size, its key."""
+        """Return it, or refuse now what would fail once a report is drawn.
+
+        That is what it asks, and behind a relay the size of the report, and the key.
+        """
+        deployment.built.codec(self.issued.assignment)
         if deployment.shuffle is not None:
             check_room(self.issued, self.report_bytes, deployment)
             self._sealed(b"", deployment)

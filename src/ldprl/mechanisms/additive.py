@@ -6,9 +6,9 @@ import warnings
 from abc import abstractmethod
 from typing import ClassVar
 
-from ldprl.errors import InputError, positive, probability, whole_number
+from ldprl.errors import InputError, probability, whole_number
 from ldprl.mechanisms.counting import CountingMechanism
-from ldprl.mechanisms.mechanism import Constants, Guarantee, PrivacyWarning
+from ldprl.mechanisms.mechanism import Constants, Guarantee, PrivacyWarning, local_epsilon
 from ldprl.shape import Shape
 
 
@@ -28,7 +28,7 @@ class AdditiveNoise(CountingMechanism):
         resolution: int = 1,
         policy_aware: bool | None = None,
     ) -> None:
-        self.epsilon = positive("epsilon", epsilon)
+        self.epsilon = local_epsilon(epsilon)
         if constants == "paper" and resolution != 1:
             raise InputError("resolution", resolution, "none with the paper's real rewards")
         super().__init__(

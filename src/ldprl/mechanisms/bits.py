@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from ldprl.accounting.loss import LossPair
-from ldprl.errors import positive
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaws, additive_error_laws
-from ldprl.mechanisms.mechanism import Constants
+from ldprl.mechanisms.mechanism import Constants, local_epsilon
 from ldprl.mechanisms.rows import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import RandomSource, flip_threshold
 from ldprl.mechanisms.sensitivity import differing_bits
@@ -42,7 +41,7 @@ class BitMechanism(CountingMechanism):
         reward_bits: int,
         policy_aware: bool | None,
     ) -> None:
-        self.epsilon = positive("epsilon", epsilon)
+        self.epsilon = local_epsilon(epsilon)
         super().__init__(
             shape,
             constants=constants,

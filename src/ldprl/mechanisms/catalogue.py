@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ldprl.errors import InputError, one_of, positive, probability
-from ldprl.mechanisms.mechanism import Constants, Mechanism
+from ldprl.errors import InputError, one_of, probability
+from ldprl.mechanisms.mechanism import Constants, Mechanism, local_epsilon
 from ldprl.naming import Catalogue
 from ldprl.problem import Problem
 from ldprl.shape import Shape
 
 MECHANISMS: Catalogue[Mechanism] = Catalogue("mechanism", "ldprl.mechanisms", Mechanism)  # type: ignore[type-abstract]
-# Beyond these, tables of noise do not fit into memory or e^ε into a float.
-_EPSILON_RANGE = (1e-4, 1e6)
 
 
 def for_tables() -> list[str]:
@@ -55,7 +53,6 @@ def build_mechanism(
     kind = MECHANISMS.find(name)
     probability("delta", delta, zero=True)
     one_of("constants", constants, ("sound", "paper"))
-    least, most = _EPSILON_RANGE
-    if epsilon is not None and not least <= positive("epsilon", epsilon) <= most:
-        raise InputError("epsilon", epsilon, f"a number from {least:g} to {most:g}")
+    if epsilon is not None:
+        local_epsilon(epsilon)
     return kind.build(problem, epsilon, delta, constants=constants, squares=squares, **options)

@@ -22,7 +22,7 @@ from ldprl.accounting.blanket import Blanket, clones
 from ldprl.accounting.loss import LossPair
 from ldprl.accounting.profile import PrivacyProfile
 from ldprl.assignment import Assignment, Plan
-from ldprl.errors import InputError
+from ldprl.errors import InputError, positive
 from ldprl.layout import Layout
 from ldprl.mechanisms.codec import ReportCodec
 from ldprl.mechanisms.error_laws import ErrorLaws
@@ -39,6 +39,16 @@ if TYPE_CHECKING:
     from ldprl.mechanisms.true_counts import TrueCounts
 
 Constants = Literal["sound", "paper"]
+LEAST_EPSILON, MOST_EPSILON = 1e-4, 1e6
+"""Beyond these, tables of noise do not fit into memory, or e^ε into a number."""
+
+
+def local_epsilon(value: float) -> float:
+    """Return the ε of a report as a float in the range of all mechanisms, or refuse it."""
+    if not LEAST_EPSILON <= positive("epsilon", value) <= MOST_EPSILON:
+        expected = f"a number from {LEAST_EPSILON:g} to {MOST_EPSILON:g}"
+        raise InputError("epsilon", value, expected)
+    return float(value)
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ import numpy as np
 from ldprl.accounting.blanket import Blanket
 from ldprl.accounting.words import chance
 from ldprl.assignment import Assignment
-from ldprl.errors import InputError, instance_of, positive
+from ldprl.errors import InputError, instance_of
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.capabilities import BitOfReturn
 from ldprl.mechanisms.error_laws import ErrorLaws
-from ldprl.mechanisms.mechanism import Guarantee
+from ldprl.mechanisms.mechanism import Guarantee, local_epsilon
 from ldprl.mechanisms.questions.observable import Observable
 from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.sampling import RandomSource
@@ -60,7 +60,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
 
     def __init__(self, shape: Shape, epsilon: float) -> None:
         self.problem = instance_of("shape", shape, Shape, "mdp.shape")
-        self.epsilon = positive("epsilon", epsilon)
+        self.epsilon = local_epsilon(epsilon)
         self._oracle = subset_oracle(2, Fraction(repr(self.epsilon)))
 
     @property

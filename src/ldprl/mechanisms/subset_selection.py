@@ -18,10 +18,10 @@ import numpy as np
 
 from ldprl.accounting.blanket import Blanket, together
 from ldprl.assignment import Assignment
-from ldprl.errors import InputError, instance_of, one_of, positive, whole_number
+from ldprl.errors import instance_of, one_of, whole_number
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
-from ldprl.mechanisms.mechanism import Guarantee
+from ldprl.mechanisms.mechanism import LEAST_EPSILON, Guarantee, local_epsilon
 from ldprl.mechanisms.questions.joint import Joint
 from ldprl.mechanisms.questions.observable import Observable
 from ldprl.mechanisms.questions.reward import Reward
@@ -33,8 +33,6 @@ from ldprl.shape import Shape
 
 LayoutName = Literal["separate", "joint"]
 LAYOUTS: tuple[LayoutName, LayoutName] = ("separate", "joint")
-# Below this, 64 random bits hardly suffice to make p and q differ.
-_LEAST_EPSILON = 1e-12
 # Regret depends on rows that few users visit, and there more noise hurts most: several answers must
 # leave less than the first share of the variance in a row that the second share of users visits.
 _WORTH_MORE_ANSWERS = 0.9
@@ -84,11 +82,9 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
     ) -> None:
         one_of("layout", layout, ("auto", *LAYOUTS))
         self.problem = instance_of("shape", shape, Shape, "mdp.shape")
-        self.epsilon = positive("epsilon", epsilon)
-        if self.epsilon < _LEAST_EPSILON:
-            raise InputError("epsilon", epsilon, f"ε ≥ {_LEAST_EPSILON:g} for subset selection")
+        self.epsilon = local_epsilon(epsilon)
         self._exact = Fraction(repr(self.epsilon))
-        most = min(shape.horizon, math.floor(self.epsilon / _LEAST_EPSILON))
+        most = min(shape.horizon, math.floor(self.epsilon / LEAST_EPSILON))
         if not isinstance(answers, str) or answers != "auto":
             whole_number("answers", answers, 1, most)
         self.layout, self.answers = self._best_way(

@@ -21,16 +21,16 @@ from ldprl.accounting.blanket import Blanket
 from ldprl.accounting.loss import LossPair
 from ldprl.accounting.words import chance
 from ldprl.assignment import Assignment
-from ldprl.errors import InputError, instance_of, positive
+from ldprl.errors import InputError, instance_of
 from ldprl.mechanisms.codec import Adder, ReportCodec, Subsets, Values
-from ldprl.mechanisms.mechanism import Guarantee, Mechanism
+from ldprl.mechanisms.mechanism import Guarantee, Mechanism, local_epsilon
 from ldprl.mechanisms.questions.returns import UNIT
 from ldprl.mechanisms.questions.threshold import CELLS, Threshold, Words
 from ldprl.mechanisms.return_sums import LawSums, ReturnSums, tally_length, tally_of
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset import subset_oracle
 from ldprl.mechanisms.total import Total
-from ldprl.policies.parametric import Parametric
+from ldprl.policies.parametric import Parametric, parametric
 from ldprl.policies.perturbed import Perturbed
 from ldprl.problem import Problem
 from ldprl.shape import Array, BoolArray, FloatArray, IntArray
@@ -67,11 +67,8 @@ class ThresholdBits(Mechanism):
     problem: Parametric
 
     def __init__(self, problem: Problem, epsilon: float) -> None:
-        if not isinstance(problem, Parametric):
-            expected = f"one for {problem.name}s: {self.name} is for policies with parameters"
-            raise InputError("mechanism", self.name, expected)
-        self.problem = problem
-        self.epsilon = positive("epsilon", epsilon)
+        self.problem = parametric(problem, self.name)
+        self.epsilon = local_epsilon(epsilon)
         self._oracle = subset_oracle(2, Fraction(repr(self.epsilon)))
 
     @property
@@ -165,14 +162,11 @@ class ThresholdBits(Mechanism):
 
     def _bit(self, data: Total, assignment: Assignment) -> int | None:
         """Return the user's bit; None of one who left."""
-        own = self.asked(assignment).own
-        if own is None:
-            expected = "the assignment of a user who drew a number: see drawn()"
-            raise InputError("assignment", "a law of policies", expected)
+        word, is_wide = _own(self.asked(assignment))
         instance_of("data", data, Total, "Total(1.0)").check(self.problem)
         if data.value is None:
             return None
-        words, wide = np.array([own[0]], dtype=np.uint32), np.array([own[1]])
+        words, wide = np.array([word], dtype=np.uint32), np.array([is_wide])
         returns = np.array([data.value], dtype=np.float64)
         return int(self.true_bits(self.asked(assignment), returns, words, wide)[0])
 
@@ -180,6 +174,7 @@ class ThresholdBits(Mechanism):
         """Return the two items; under a law, what adds them to its sums."""
         asked, law = self.asked(assignment), assignment.distribution
         if law is None:
+            _own(asked)
             return _ONE_OF_TWO
         return ThresholdReports(instance_of("assignment.law", law, Perturbed), asked)
 
@@ -243,6 +238,14 @@ class ThresholdBits(Mechanism):
             ("most or least", most, least, own),
             ("a return or none", most, Total(None), own),
         ]
+
+
+def _own(asked: Threshold) -> tuple[int, bool]:
+    """Return the word of the user's threshold and whether it is wide, or refuse to do without."""
+    if asked.own is None:
+        expected = "the threshold of a user who drew a number: see Assignment.drawn()"
+        raise InputError("questions.own", None, expected)
+    return asked.own
 
 
 _ONE_OF_TWO = Subsets(((2, 1),))

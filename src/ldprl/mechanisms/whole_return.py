@@ -14,7 +14,7 @@ from ldprl.mechanisms.questions.returns import UNIT
 from ldprl.mechanisms.questions.threshold import CELLS, Threshold
 from ldprl.mechanisms.return_sums import LawSums, tally_length
 from ldprl.mechanisms.threshold_bits import ThresholdBits
-from ldprl.policies.parametric import Parametric
+from ldprl.policies.parametric import Parametric, parametric
 from ldprl.shape import FloatArray, IntArray
 
 _LEAST = 1e-6
@@ -40,7 +40,7 @@ class WholeReturn(ThresholdBits):
     variance = 0.25
 
     def __init__(self, problem: Parametric) -> None:
-        self.problem = problem
+        self.problem = parametric(problem, self.name)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -42,7 +42,7 @@ class Feature:
         keep(self, "unit", printable("feature.unit", self.unit, empty=True))
         keep(self, "centre", decimal("feature.centre", self.centre))
         keep(self, "scale", decimal("feature.scale", self.scale, positive=True))
-        if self.categories != ():
+        if not isinstance(self.categories, tuple) or self.categories:
             keep(self, "categories", names("feature.categories", self.categories))
             if (self.centre, self.scale, self.unit) != ("0", "1", ""):
                 expected = "neither unit nor centre nor scale beside categories"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ldprl.errors import InputError, real, whole_number
+from ldprl.errors import InputError, instance_of, real, whole_number
 from ldprl.policies.actions import Actions, actions_from
 from ldprl.policies.features import Feature, Features
 from ldprl.policies.policy import Action, Policy
@@ -231,6 +231,15 @@ class Parametric(Problem):
         return f"{type(self).__name__}({sizes}, {self.size} parameters, horizon {self.horizon})"
 
 
+def parametric(problem: object, mechanism: str) -> Parametric:
+    """Return a problem whose policies have parameters, or refuse another for ``mechanism``."""
+    known: Problem = instance_of("problem", problem, Problem)
+    if isinstance(known, Parametric):
+        return known
+    expected = f"one for {known.name}s: {mechanism} is for policies with parameters"
+    raise InputError("mechanism", mechanism, expected)
+
+
 @dataclass(frozen=True, eq=False)
 class ParametricPolicy(Policy):
     """A policy of a parametric problem: float32 ``parameters``, kept as float64."""
@@ -239,7 +248,8 @@ class ParametricPolicy(Policy):
     parameters: FloatArray
 
     def __post_init__(self) -> None:
-        rounded = vector("policy.parameters", self.parameters, self.problem.size)
+        size = instance_of("policy.problem", self.problem, Parametric).size
+        rounded = vector("policy.parameters", self.parameters, size)
         object.__setattr__(self, "parameters", rounded.astype(np.float64))
 
     def act(self, step: int, observation: Any) -> Action:

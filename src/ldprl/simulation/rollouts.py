@@ -24,6 +24,7 @@ from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.policies.parametric import ParametricPolicy
 from ldprl.policies.perturbed import Perturbed
 from ldprl.shape import FloatArray, IntArray
+from ldprl.simulation.together import informed_of
 from ldprl.worlds.sampled import SampledWorld
 
 _BLOCK = 2048
@@ -125,6 +126,7 @@ def roll_out(
         raise InputError("learner", learner.name, "one of parameters, such as ldp-es")
     if not isinstance(mechanism, Sampled):
         raise InputError("mechanism", mechanism.name, "one of returns, such as threshold-bits")
+    informed_of(world.problem, None, learner, mechanism)
     statistics: Any = mechanism.no_statistics()
     ends, looks = [0], list[int]()
     earned, worth = list[float](), list[float]()
