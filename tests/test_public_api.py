@@ -73,7 +73,7 @@ FAR = (1e-320, 1e-30, 1e30, 1e300)
 """No ε of a report: e^ε is no number, or no noise is wide enough."""
 WHOLE = ("2", True, None, math.nan, math.inf, 1.5, -1, 10**30, HUGE, (1,), int, np.ones(2, int))
 SWITCH = ("yes", 1.5, (True,), bool, 2)
-WORD = ("no-such-name", 3, True, ("sound",), ["sound"], {}, str, math.nan)
+WORD: tuple[object, ...] = ("no-such-name", 3, True, ("sound",), ["sound"], {}, str, math.nan)
 SIZES = ((2, 2, 2), [2, 2, 2], 2, "2,2,2", None, Shape, MDP, LAPLACE)
 RANDOMIZER = (Laplace, MDP, SHAPE, LDPOBI(LAPLACE), 1.0, "laplace", None)
 WORLD = (TabularMDP, SHAPE, LAPLACE, LDPOBI(LAPLACE), "random:2,2,2,0", None, random_mdp)

@@ -92,6 +92,21 @@ def test_a_report_without_a_verdict_may_still_go_out(ledger: Ledger, clock: Cloc
     send(ledger, "5")
 
 
+def test_a_lost_report_counts_for_ever(ledger: Ledger, clock: Clock) -> None:
+    """It was drawn, and nobody knows what became of it: four of them are the whole budget."""
+
+    def fails() -> bytes:
+        raise OSError("the disk is full")
+
+    for deployment in ("one", "one", "two", "three"):
+        with pytest.raises(OSError, match="full"):
+            ledger.report(deployment, ONE, fails, again=True)
+    assert all(entry.lost for entry in ledger.entries())
+    clock.day = 3650
+    with pytest.raises(InputError, match="4 reports add up to ε = 4"):
+        send(ledger, "four")
+
+
 def test_a_ledger_without_times_counts_for_ever(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "old"
     line = '{"id": "0", "deployment": "old", "epsilon": "4", "delta": "0"'

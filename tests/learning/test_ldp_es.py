@@ -12,7 +12,7 @@ from ldprl.assignment import check_plan
 from ldprl.learning.ldp_es import LDPES, SearchState
 from ldprl.mechanisms.questions.returns import UNIT
 from ldprl.mechanisms.questions.threshold import CELLS
-from ldprl.mechanisms.return_sums import LawSums, ReturnSums
+from ldprl.mechanisms.return_sums import LawSums, ReturnSums, tally_of
 from ldprl.mechanisms.threshold_bits import ThresholdBits
 from ldprl.policies.linear import Linear
 from ldprl.policies.perturbed import Perturbed
@@ -175,3 +175,22 @@ def test_a_report_that_is_late_counts_with_the_law_of_its_plan() -> None:
     in_time = ReturnSums((double, second.laws[1]))
     late = second + first
     np.testing.assert_array_equal(agent.state(in_time).mean, agent.state(late).mean)
+
+
+def test_gradient_and_curvature_are_those_of_the_formula() -> None:
+    """Means over users of yξ and (4/3)·y(ξ² − 1), y the decoded bit less the baseline, centred."""
+    agent, rng, count = learner(), RNG(9), 400
+    (plan,) = agent.plan(ReturnSums(), rng)
+    law = plan.distribution
+    assert isinstance(law, Perturbed)
+    sloped = replace(plan.questions[0], baseline=tuple(range(UNIT, 0, -UNIT // CELLS)))
+    shifts = rng.integers(-2, 3, (count, PROBLEM.size), dtype=np.int8)
+    cells, bits = rng.integers(CELLS, size=count), rng.random(count) < 0.7
+    tally = tally_of(sloped, shifts, cells, bits)
+    gradient, curvature = agent._scores(LawSums(law, sloped, count, tally))
+    flip = agent.mechanism.flip
+    y = (bits - flip) / (1 - 2 * flip) - np.array(sloped.baseline)[cells] / UNIT
+    y, xi = y - y.mean(), shifts.astype(np.float64)
+    np.testing.assert_allclose(gradient, (y[:, None] * xi).mean(axis=0), atol=1e-12)
+    expected = 4 / 3 * (y[:, None] * (xi**2 - 1)).mean(axis=0)
+    np.testing.assert_allclose(curvature, expected, atol=1e-12)

@@ -77,6 +77,26 @@ def test_bounded_reports_lose_nothing_and_reach_the_ends(kind: str) -> None:
     assert np.array_equal(letters.high, most + reach)
 
 
+@pytest.mark.parametrize("kind", EVERY)
+def test_the_longest_report_takes_as_much_room_as_any(kind: str) -> None:
+    """Behind a relay reports are padded to it: below 0 a counter has a sign more."""
+    for assignment in assignments(EVERY[kind]):
+        letters = EVERY[kind].built.codec(assignment)
+        room = len(json.dumps(letters.longest()))
+        if isinstance(letters, Counters):
+            ends = zip(letters.low.tolist(), letters.high.tolist(), strict=True)
+            longest = [max((str(low), str(high)), key=len) for low, high in ends]
+            assert room == len(f"[{', '.join(longest)}]")
+        else:
+            assert isinstance(letters, Subsets)
+            named = np.zeros(letters.length, dtype=np.int64)
+            end = 0
+            for items, size in letters.parts:
+                end += items
+                named[end - size : end] = 1
+            assert len(json.dumps(letters.write(named))) <= room
+
+
 EPSILONS = ("0.01", "1", "7.3", "100")
 
 

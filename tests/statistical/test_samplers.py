@@ -111,6 +111,26 @@ def test_below_is_uniform(bound: int) -> None:
         assert fit(careless.astype(np.int64), values, even) < TYPE_I
 
 
+class Scripted(RandomSource):
+    """Bytes in a given order."""
+
+    def __init__(self, *words: int) -> None:
+        self.left = b"".join(word.to_bytes(4, "little") for word in words)
+
+    def random_bytes(self, count: int) -> bytes:
+        found, self.left = self.left[:count], self.left[count:]
+        assert len(found) == count
+        return found
+
+
+def test_words_that_would_make_some_results_likelier_are_drawn_again() -> None:
+    """x = 0 makes 0 below 3 likelier than 1 and 2; below 2³¹ + 1 nearly every second word does."""
+    source = Scripted(0, 2**31, 0, 0, 2**32 - 1, 0)
+    assert source.below_many(3, 2).tolist() == [2, 1]
+    assert source.left == b""
+    assert Scripted(2, 0, 5, 0).below_many(2**31 + 1, 1).tolist() == [2]
+
+
 def test_below_one_is_zero() -> None:
     source = InsecureSource(7)
     assert source.below(1) == 0
