@@ -29,6 +29,11 @@ class Problem(Named, ABC):
     how many there are."""
 
     @property
+    def incumbent(self) -> Policy | None:
+        """The policy that users had before, where the problem says so."""
+        return None
+
+    @property
     @abstractmethod
     def returns(self) -> tuple[float, float]:
         """The least and the largest return of an episode."""

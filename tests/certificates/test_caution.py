@@ -111,7 +111,7 @@ def ever_over(seed: int, served: int, *, allowed: float = ALLOWED) -> bool:
             count = int((drawn == place).sum())
             now = min(left, count)
             left -= now
-            chance = 0.1 + 0.8 * worth[place] / SCALE.horizon
+            chance = 0.1 + 0.8 * worth[place] / SCALE.largest
             for part, to in ((now, sums), (count - now, late)):
                 ones = int(rng.binomial(part, chance)) if is_certifying(plan[place]) else 0
                 to.append(Sum(version, place, part, np.array([part - ones, ones])))

@@ -114,7 +114,7 @@ def test_the_incumbent_has_all_of_the_confidence() -> None:
     ("build", "field"),
     [
         (lambda: Scale(0.5, 3), "keep"),
-        (lambda: Scale(0.9, 0), "horizon"),
+        (lambda: Scale(0.9, 0), "largest"),
         (lambda: certificate(Bits(1, 1), 0, SCALE, 0.9), "place"),
         (lambda: certificate(Bits(1, 1), 1, SCALE, 1.0), "confidence"),
     ],

@@ -56,7 +56,11 @@ def test_the_page_runs(
 
 def test_what_it_says_of_vectors_runs(tmp_path: Path) -> None:
     (code,) = (code for code in BLOCK.findall(PAGE.read_text("utf-8")) if "heart_rate" in code)
-    features = ["heart rate", "sleep", Feature("weather", categories=("dry", "rain", "snow"))]
+    features: list[Feature | str] = [
+        "heart rate",
+        "sleep",
+        Feature("weather", categories=("dry", "rain", "snow")),
+    ]
     problem = Linear(features=features, actions=["rest", "walk"], horizon=5, returns=(0, 5))
     deployment = Deployment("health", problem, "1")
     over = iter([False, False, True])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,14 @@ import pytest
 
 from ldprl.learning.learner import next_plan
 from ldprl.mechanisms.return_sums import ReturnSums
+from ldprl.policies.exported import export_policy
+from ldprl.policies.imported import start_from
+from ldprl.policies.parametric import Parametric, ParametricPolicy
 from ldprl.policies.policy import MOST_POLICIES
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued, report_document
 from ldprl.service.backup import back_up, restore
+from ldprl.service.certificate import certify_export
 from ldprl.service.learners import learner_of
 from ldprl.service.plans import plan_from
 from ldprl.shape import IntArray
@@ -25,6 +30,7 @@ from tests.relay.running import Pair
 
 from .conftest import StartServer
 from .server import Server
+from .test_openapi import validated
 from .vectors import DEPLOYMENT, POLICY, world
 
 
@@ -117,6 +123,49 @@ def test_it_learns_and_goes_on_after_a_restart_and_a_restore(
     server = start_server(DEPLOYMENT, other)
     assert server.get("/v1/policy").body == plan
     visit(server, 5)
+
+
+CERTIFIED = (
+    DEPLOYMENT.replace('"stay", "go"]', '"stay", "go"]\nstart = "start.json"')
+    + '[certificate]\nshare = "0.4"\nconfidence = "0.95"\nalarm = "0.01"\n'
+)
+
+
+def test_it_certifies_what_would_be_handed_over_and_hands_it_over(
+    start_server: StartServer, tmp_path: Path
+) -> None:
+    """The start is wrong: it goes with a low pulse. Documents are as they are described."""
+    known = Deployment.from_toml(tomllib.loads(DEPLOYMENT))
+    problem = known.problem
+    assert isinstance(problem, Parametric)
+    start = problem.check_policy("policy", np.array([0, 0, 0.7, -0.7, 0, 0]))
+    assert isinstance(start, ParametricPolicy)
+    export_policy(start, tmp_path / "start.json")
+    server = start_server(CERTIFIED, f"sqlite:///{tmp_path}/certified.sqlite")
+    assert server.deployment().problem.incumbent is not None
+    visit(server, 700)
+    settled(server)
+    place = {"version": 1, "assignment": 0}
+    query = {"id": secrets.token_hex(16), "number": 7}
+    assert validated(server, "/v1/policy", "GET") == 200
+    assert validated(server, "/v1/policy", "GET", query=query) == 200
+    assert (
+        validated(server, "/v1/policy/{version}/{assignment}", "GET", path_parameters=place) == 200
+    )
+    for path in ("/v1/certificate", "/v1/learnt.json", "/v1/learnt.onnx"):
+        assert validated(server, path, "GET") == 200
+    found = server.get("/v1/certificate").json
+    assert (found["least"], found["largest"]) == (0, 1)
+    assert certify_export(server.admin("GET", "/v1/admin/export").json) == found
+    assert found["incumbent"]["worth"]["high"] < 0.3
+    assert found["current"] is not None
+    assert any(one["better"]["low"] > 0 for one in found["policies"]), found
+    assert server.get("/v1/dashboard").json["certificate"] == found
+    assert server.get("/metrics").body.count(b"\nldprl_certified_gain_low ") == 1
+
+    (tmp_path / "learnt.json").write_bytes(server.get("/v1/learnt.json").body)
+    learnt = ParametricPolicy(problem, start_from(tmp_path / "learnt.json", problem).astype(float))
+    assert (learnt.act(0, (85, 0)), learnt.act(0, (55, 0))) == (1, 0)
 
 
 def test_behind_a_relay(tmp_path: Path) -> None:

@@ -16,32 +16,36 @@ class Scale:
     ----------
     keep
         Probability that randomized response keeps a bit as it is.
-    horizon
-        H, the largest return: the bit is 1 with probability R/H.
+    largest, least
+        The range of returns R: the bit is 1 with probability (R − least)/(largest − least).
     """
 
     keep: float
-    horizon: int
+    largest: float
+    least: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0.5 < self.keep <= 1:
             raise InputError("keep", self.keep, "a number above 1/2, at most 1")
-        whole_number("horizon", self.horizon, 1)
+        if not self.largest > self.least:
+            raise InputError("largest", self.largest, f"a number above {self.least:g}")
 
     def worth(self, mean: Interval) -> Interval:
         """Return the mean returns at which bits have these means."""
         ends = ((end - (1 - self.keep)) / (2 * self.keep - 1) for end in (mean.low, mean.high))
-        low, high = (self.horizon * min(max(end, 0.0), 1.0) for end in ends)
+        width = self.largest - self.least
+        low, high = (self.least + width * min(max(end, 0.0), 1.0) for end in ends)
         return Interval(low, high)
 
     def estimate(self, bits: Bits) -> float:
-        """Return the mean return, cut to [0, H], at which bits have the mean of ``bits``."""
+        """Return the mean return, cut to its range, at which bits have the mean of ``bits``."""
         return self.worth(Interval(bits.mean, bits.mean)).low
 
     def difference(self, mean: Interval) -> Interval:
         """Return the differences of returns that belong to these differences of the bits' means."""
         ends = (end / (2 * self.keep - 1) for end in (mean.low, mean.high))
-        low, high = (self.horizon * min(max(end, -1.0), 1.0) for end in ends)
+        width = self.largest - self.least
+        low, high = (width * min(max(end, -1.0), 1.0) for end in ends)
         return Interval(low, high)
 
 

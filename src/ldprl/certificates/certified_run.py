@@ -18,7 +18,6 @@ from ldprl.errors import InputError, positive, whole_number
 from ldprl.learning.learner import Learner, next_plan
 from ldprl.mechanisms.asking import AskingMechanism
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.mechanisms.questions.worth import Worth
 from ldprl.simulation.interpreted import serve
 from ldprl.simulation.regret import RegretRecorder, checkpoints
 from ldprl.simulation.replan import Replan, replan_from
@@ -124,7 +123,7 @@ def until_certified(
         raise InputError("learner", learner.name, expected)
     if not isinstance(mechanism, AskingMechanism):
         raise InputError("mechanism", mechanism.name, "one that asks questions, with a certificate")
-    scale = Scale(float(mechanism.oracle(Worth()).keep), mdp.horizon)
+    scale = Scale(mechanism.kept, mdp.horizon)
     terms = Terms(share=0.1, confidence=0.95, scale=scale)
     for state in certified_run(mdp, learner, mechanism, terms, episodes, seed, run, replan):
         if progress is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +18,14 @@ from ldprl.certificates.certificate import (
     incumbent_certificate,
 )
 from ldprl.certificates.change import Change, changed_at
-from ldprl.certificates.sequence import Bits
+from ldprl.certificates.sequence import Bits, Interval
 from ldprl.mechanisms.questions.question import Question
+from ldprl.mechanisms.questions.threshold import CELLS
 from ldprl.mechanisms.questions.worth import Worth
-from ldprl.shape import Array, Policy
+from ldprl.mechanisms.threshold_bits import ThresholdBits
+from ldprl.policies.parametric import ParametricPolicy
+from ldprl.policies.perturbed import Perturbed
+from ldprl.shape import Array
 from ldprl.statistics import kept_from
 
 _KEPT_UNTIL = 2
@@ -28,15 +33,44 @@ _KEPT_UNTIL = 2
 chosen: few policies share the confidence, and the last one has about half of all answers."""
 
 
-def certifying(policy: Policy, share: float) -> Assignment:
+AnyPolicy = Any
+"""A policy, or the actions of a table."""
+
+
+def certifying(policy: AnyPolicy, share: float) -> Assignment:
     """Return the assignment of users who are given ``policy`` and asked what it was worth."""
-    return Assignment(policy, share, (Question(Worth(), 0, np.ones(policy.shape[1])),))
+    plain = Assignment(policy, share)
+    if isinstance(plain.policies, ParametricPolicy):
+        return ThresholdBits.about(plain.policies, share)
+    return Assignment(policy, share, (Question(Worth(), 0, np.ones(plain.table.shape[1])),))
 
 
 def is_certifying(assignment: Assignment) -> bool:
     """Whether the users of an assignment answer for the certificate of its policy."""
+    if isinstance(assignment.policies, Perturbed):
+        return assignment.policies.is_one
     first = assignment.questions[0] if assignment.questions else None
     return first is not None and isinstance(first.what, Worth) and bool(first.weights.any())
+
+
+def certified(assignment: Assignment) -> AnyPolicy:
+    """Return the policy that the users of a certifying assignment are given."""
+    law = assignment.policies
+    if isinstance(law, Perturbed):
+        return ParametricPolicy(law.problem, law.mean.astype(np.float64))
+    return assignment.table
+
+
+def answered_yes(assignment: Assignment, tally: Array) -> int:
+    """Return how many of the users of a certifying assignment reported a 1."""
+    if isinstance(assignment.policies, Perturbed):
+        return int(tally[CELLS : 2 * CELLS].sum())
+    return int(tally[1])
+
+
+def key_of(policy: AnyPolicy) -> bytes:
+    """Return what equal policies have in common, and no others."""
+    return Assignment(policy).policy.key
 
 
 @dataclass(frozen=True)
@@ -54,7 +88,8 @@ class Terms:
     incumbent
         The policy that users had before there was a learner, if it is known.
     most_lost
-        Which share of the incumbent's return users may lose by exploring, if it is limited.
+        Which share of what the incumbent brings above the least return users may lose by
+        exploring, if it is limited.
     alarm
         Probability of ever raising a false alarm; None if changes are not looked for.
     memory
@@ -67,7 +102,7 @@ class Terms:
     share: float
     confidence: float
     scale: Scale
-    incumbent: Policy | None = None
+    incumbent: AnyPolicy | None = None
     most_lost: float | None = None
     alarm: float | None = None
     memory: int | None = None
@@ -94,7 +129,7 @@ class Evidence:
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
-        self.policies: list[Policy] = []
+        self.policies: list[AnyPolicy] = []
         self.bits: list[Bits] = []
         self.chosen_at: list[int] = []
         self.incumbent = Bits(0, 0)
@@ -105,11 +140,11 @@ class Evidence:
         self._served: dict[int, int] = {}
         self._numbers: dict[bytes, int | None] = {}
         if terms.incumbent is not None:
-            self._numbers[_key(terms.incumbent)] = None
+            self._numbers[key_of(terms.incumbent)] = None
 
     def note(self, users: int, plan: Plan) -> None:
         """Take note of a plan that was made from ``users`` users."""
-        shown = [self._place(one.table, users) for one in plan if is_certifying(one)]
+        shown = [self._place(certified(one), users) for one in plan if is_certifying(one)]
         now = next((place for place in shown if place is not None), None)
         if now != self.current:
             self.current, self._kept_since = now, users
@@ -123,11 +158,11 @@ class Evidence:
         """Count the users of a noted plan, and their answers if these are for a certificate."""
         self._served[self._made_from] = self._served.get(self._made_from, 0) + users
         if is_certifying(assignment):
-            self._count(assignment, Bits(users, int(tally[1])))
+            self._count(assignment, Bits(users, answered_yes(assignment, tally)))
 
     def _count(self, assignment: Assignment, answers: Bits) -> None:
         """Add answers about what an assignment of the last plan was worth."""
-        place = self._numbers[_key(assignment.table)]
+        place = self._numbers[key_of(certified(assignment))]
         if place is None:
             self.incumbent += answers
         else:
@@ -139,7 +174,7 @@ class Evidence:
         self,
         plan: Plan,
         users: int,
-        best: Callable[[], Policy],
+        best: Callable[[], AnyPolicy],
         ask: Callable[[Plan], Plan] = tuple,
     ) -> Plan:
         """Return ``plan`` with a share of its users given the policy under certificate.
@@ -160,17 +195,19 @@ class Evidence:
         shown = [policy] if self._compared(policy) else [policy, self.terms.incumbent]
         return rest + tuple(certifying(one, share / len(shown)) for one in shown)
 
-    def _cautious(self, plan: Plan, candidate: Policy, ask: Callable[[Plan], Plan]) -> Plan:
+    def _cautious(self, plan: Plan, candidate: AnyPolicy, ask: Callable[[Plan], Plan]) -> Plan:
         """Return ``plan`` for the users who may explore, a safe policy for the others."""
         terms, own = self.terms, self.incumbent_certificate()
         assert terms.incumbent is not None
         assert terms.most_lost is not None
         assert own is not None
-        short: dict[bytes, float] = {_key(terms.incumbent): 0.0}
+        least = terms.scale.least
+        above = Interval(own.worth.low - least, own.worth.high - least)
+        short: dict[bytes, float] = {key_of(terms.incumbent): 0.0}
         for place, policy in enumerate(self.policies):
             found = self.certificate(place).better
             assert found is not None
-            short[_key(policy)] = most_short(found.low, own.worth)
+            short[key_of(policy)] = most_short(found.low, above)
         safe = min(short, key=short.__getitem__)
         number = self._numbers[safe]
         policy = terms.incumbent if number is None else self.policies[number]
@@ -180,8 +217,8 @@ class Evidence:
             self.users,
             1 - terms.confidence,
             short[safe],
-            short.get(_key(candidate), 1.0),
-            0.0 if _key(candidate) == safe else terms.share,
+            short.get(key_of(candidate), 1.0),
+            0.0 if key_of(candidate) == safe else terms.share,
         )
         if shares == NOBODY:
             return others
@@ -231,7 +268,7 @@ class Evidence:
                 found.append(Change(policy, list(blocks)[at], worth(early), worth(late)))
         return max(found, key=lambda change: change.since, default=None)
 
-    def _policy(self, users: int, best: Callable[[], Policy]) -> Policy:
+    def _policy(self, users: int, best: Callable[[], AnyPolicy]) -> AnyPolicy:
         until = _KEPT_UNTIL * self._kept_since
         if self.terms.memory is not None:
             # Nobody who chose it is remembered after that.
@@ -240,12 +277,12 @@ class Evidence:
             return best()
         return self.policies[self.current]
 
-    def _compared(self, policy: Policy) -> bool:
+    def _compared(self, policy: AnyPolicy) -> bool:
         """Whether the incumbent need not be asked: it is decided, or the policy has fewer answers.
 
         With an alarm it is asked anyway: only its answers continue while policies change.
         """
-        place = self._numbers.get(_key(policy), len(self.policies))
+        place = self._numbers.get(key_of(policy), len(self.policies))
         if place is None:
             return True
         answers = self.bits[place].users if place < len(self.bits) else 0
@@ -256,9 +293,9 @@ class Evidence:
         better = self.certificate(place).better
         return better is not None and (better.low > 0 or better.high < 0)
 
-    def _place(self, policy: Policy, users: int) -> int | None:
+    def _place(self, policy: AnyPolicy, users: int) -> int | None:
         """Return a policy's number, a new one for a new policy; None for the incumbent."""
-        key = _key(policy)
+        key = key_of(policy)
         if key not in self._numbers:
             self._numbers[key] = len(self.policies)
             self.policies.append(policy)
@@ -269,7 +306,3 @@ class Evidence:
 
 def _scaled(plan: Plan, factor: float) -> Plan:
     return tuple(replace(one, share=factor * one.share) for one in plan)
-
-
-def _key(policy: Policy) -> bytes:
-    return np.asarray(policy, dtype=np.int64).tobytes()

@@ -45,7 +45,8 @@ def certify(
         own = found["incumbent"]
         rows.append(("incumbent", "", f"{own['users']:,}", _words(own["worth"]), ""))
     heads = ("policy", "chosen after users", "answers", "worth", "minus incumbent")
-    title = f"Mean return of a user, from 0 to {found['largest']}, with confidence {sure}"
+    ends = f"from {found['least']:g} to {found['largest']:g}"
+    title = f"Mean return of a user, {ends}, with confidence {sure}"
     show_table(title, heads, rows, right=heads[1:])
     show_line(verdict(found))
     if found["alarm"] is not None:

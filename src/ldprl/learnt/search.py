@@ -46,7 +46,7 @@ class MeanReturn:
 
 def exploring(laws: Iterable[LawSums]) -> list[LawSums]:
     """Return the sums of users whose policies were shifted."""
-    return [one for one in laws if one.users and one.law.spread.any()]
+    return [one for one in laws if one.users and not one.law.is_one]
 
 
 def mean_return(mechanism: ThresholdBits, laws: Sequence[LawSums]) -> MeanReturn | None:

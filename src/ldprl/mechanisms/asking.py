@@ -113,6 +113,12 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         """Return all that a user may be asked: what the learner asks, and what certifies."""
         return self.questions() + ([(Worth(), 0)] if self._asks_worth else [])
 
+    @property
+    def kept(self) -> float:
+        """The probability that a bit about a policy's worth is reported as it is."""
+        oracle: Any = self.oracle(Worth())
+        return float(oracle.keep)
+
     def with_worth(self) -> Self:
         """Return a version that may ask what a policy was worth."""
         result = copy.copy(self)

@@ -274,6 +274,11 @@ class Mechanism(Named, ABC):
         """Return ``plan`` with the questions that this mechanism asks, where it asks any."""
         return plan
 
+    @property
+    def kept(self) -> float:
+        """The probability that a bit about a policy's worth is reported as it is."""
+        raise InputError("mechanism", self.name, "one that asks questions, with [certificate]")
+
     def with_worth(self) -> Self:
         """Return a version that may ask what a policy was worth; refused if it asks nothing."""
         raise InputError("mechanism", self.name, "one that asks questions, with [certificate]")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +20,18 @@ from numpy.typing import NDArray
 from ldprl.accounting.blanket import Blanket
 from ldprl.accounting.loss import LossPair
 from ldprl.accounting.words import chance
-from ldprl.assignment import Assignment
+from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError, instance_of
 from ldprl.mechanisms.codec import Adder, ReportCodec, Subsets, Values
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism, local_epsilon
-from ldprl.mechanisms.questions.returns import UNIT
 from ldprl.mechanisms.questions.threshold import CELLS, Threshold, Words
 from ldprl.mechanisms.return_sums import LawSums, ReturnSums, tally_length, tally_of
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset import subset_oracle
 from ldprl.mechanisms.total import Total
-from ldprl.policies.parametric import Parametric, parametric
+from ldprl.policies.parametric import Parametric, ParametricPolicy, parametric
 from ldprl.policies.perturbed import Perturbed
+from ldprl.policies.policy import Policy
 from ldprl.problem import Problem
 from ldprl.shape import Array, BoolArray, FloatArray, IntArray
 
@@ -106,6 +106,25 @@ class ThresholdBits(Mechanism):
     def asks(self) -> int:
         """One question."""
         return 1
+
+    @property
+    def kept(self) -> float:
+        """1 − f."""
+        return 1 - self.flip
+
+    def with_worth(self) -> Self:
+        """Return it as it is: the worth of one policy is a threshold over the whole range."""
+        return self
+
+    def ask(self, plan: Plan) -> Plan:
+        """Ask the users of one policy, who have no question, what it was worth."""
+        return tuple(one if one.questions else self.about(one.policy, one.share) for one in plan)
+
+    @staticmethod
+    def about(policy: Policy, share: float) -> Assignment:
+        """Return the assignment of users who are all given ``policy``, and asked its worth."""
+        one = instance_of("policy", policy, ParametricPolicy)
+        return Assignment(Perturbed.of_one(one), share, (Threshold.of_worth(),))
 
     def variance_of(self, sums: LawSums) -> float:
         """Return the variance of what the users of one law reported, decoded."""
@@ -231,8 +250,7 @@ class ThresholdBits(Mechanism):
         """Return the largest return against the least one, and against none at all."""
         zero = np.zeros(self.problem.size, dtype=np.float32)
         law = Perturbed(self.problem, "0" * 32, self.problem.start, zero)
-        asked = Threshold(0, UNIT, (UNIT // 2,) * CELLS)
-        own = Assignment(law, 1.0, (asked,)).drawn(0)
+        own = Assignment(law, 1.0, (Threshold.of_worth(),)).drawn(0)
         least, most = (Total(value) for value in self.problem.returns)
         return [
             ("most or least", most, least, own),

@@ -24,18 +24,23 @@ from ldprl.policies.parametric import ParametricPolicy
 def export_policy(policy: ParametricPolicy, path: str | Path) -> None:
     """Write a policy to a file; its name ends in .json or .onnx."""
     path = Path(path)
-    if path.suffix == ".json":
-        document = policy.problem.stated() | policy.document()
-        text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-        content = text.encode()
-    elif path.suffix == ".onnx" and isinstance(policy.problem, Layered):
-        content = _onnx(policy, policy.problem)
-    else:
+    content = policy_content(policy, path.suffix)
+    if content is None:
         raise InputError("path", str(path), "a file .json, or .onnx for linear ones and networks")
     try:
         path.write_bytes(content)
     except OSError as error:
         raise InputError("path", str(path), f"a file to write ({error.strerror})") from None
+
+
+def policy_content(policy: ParametricPolicy, suffix: str) -> bytes | None:
+    """Return a policy as the content of a file; None if there is no such kind of file of it."""
+    if suffix == ".json":
+        document = policy.problem.stated() | policy.document()
+        return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
+    if suffix == ".onnx" and isinstance(policy.problem, Layered):
+        return _onnx(policy, policy.problem)
+    return None
 
 
 def _onnx(policy: ParametricPolicy, problem: Layered) -> bytes:

@@ -105,6 +105,12 @@ class Parametric(Problem):
         """σ₀, the unit of a parameter."""
         return float(self._spread)
 
+    @property
+    def incumbent(self) -> ParametricPolicy | None:
+        """The policy to start from; none where all parameters are zero."""
+        started = self.start.astype(np.float64)
+        return ParametricPolicy(self, started) if started.any() else None
+
     def with_start(self, start: object) -> Self:
         """Return the problem with other parameters to start from."""
         numbers = to_base64(vector("start", start, self.size))
@@ -259,6 +265,11 @@ class ParametricPolicy(Policy):
     def document(self) -> dict[str, str]:
         """Return the parameters as base64 of little-endian float32."""
         return {"parameters": to_base64(self.rounded)}
+
+    @property
+    def key(self) -> bytes:
+        """The parameters; −0 is 0."""
+        return (self.rounded + np.float32(0)).tobytes()
 
     @property
     def rounded(self) -> Float32Array:

@@ -85,6 +85,21 @@ class Perturbed(PolicyDistribution):
             expected = f"a root of the mean square of at most {self.problem.spread}"
             raise InputError("law.spread", float(np.sqrt(mean_square)), expected)
 
+    @classmethod
+    def of_one(cls, policy: ParametricPolicy) -> Perturbed:
+        """Return the law of one policy: nobody's parameters are shifted.
+
+        Its seed follows from the policy, so that all who are given it are known as users of it.
+        """
+        seed = hashlib.sha256(policy.key).hexdigest()[:32]
+        rounded = policy.rounded
+        return cls(policy.problem, seed, rounded, np.zeros_like(rounded))
+
+    @property
+    def is_one(self) -> bool:
+        """Whether all users have the policy μ."""
+        return not self.spread.any()
+
     def _digests(self, numbers: Sequence[int] | IntArray, blocks: range) -> Iterator[bytes]:
         """Yield the blocks of each number, one after the other."""
         start = bytes.fromhex(self.seed)

@@ -6,6 +6,7 @@ are one kind of distribution, randomly shifted parameters another.
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -30,6 +31,11 @@ class Policy(ABC):
     @abstractmethod
     def document(self) -> Any:
         """Return the policy as JSON, which :meth:`~ldprl.problem.Problem.read_policy` reads."""
+
+    @property
+    def key(self) -> bytes:
+        """What equal policies of a problem have in common, and no others."""
+        return json.dumps(self.document(), sort_keys=True).encode()
 
 
 class PolicyDistribution(ABC):

@@ -46,6 +46,11 @@ class Table(Policy):
         rows: list[list[int]] = self.actions.tolist()
         return rows
 
+    @property
+    def key(self) -> bytes:
+        """The actions."""
+        return np.asarray(self.actions, dtype=np.int64).tobytes()
+
     @classmethod
     def from_document(cls, document: object, shape: Shape, *, alike: bool = False) -> Table:
         """Read what :meth:`document` wrote, or refuse it; ``alike``: one row may stand for all."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ldprl.errors import InputError, decimal_text, probability
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.structure import Structure
 
 _FIELDS = ("share", "confidence")
 _OPTIONAL = ("most_lost", "alarm")
@@ -32,15 +31,15 @@ class Certified:
         for name, value in self.document().items():
             object.__setattr__(self, name, decimal_text(f"certificate.{name}", value))
 
-    def check(self, mechanism: Mechanism, structure: Structure | None) -> None:
+    def check(self, mechanism: Mechanism, *, has_incumbent: bool) -> None:
         """Refuse what cannot be certified."""
         if not 0 < float(self.share) <= _MOST:
             raise InputError("certificate.share", self.share, f"a number above 0, at most {_MOST}")
         probability("certificate.confidence", float(self.confidence), zero=False)
         if self.most_lost is not None:
             probability("certificate.most_lost", float(self.most_lost), zero=False, one=True)
-            if structure is None or structure.incumbent is None:
-                expected = "an incumbent in [structure] that it is a share of"
+            if not has_incumbent:
+                expected = "an incumbent in [structure] that it is a share of, or [policy]'s start"
                 raise InputError("certificate.most_lost", self.most_lost, expected)
         if self.alarm is not None:
             probability("certificate.alarm", float(self.alarm), zero=False)

@@ -112,7 +112,7 @@ class Deployment:
         options = {key: getattr(self.built, key) for key in self.built.options}
         object.__setattr__(self, "options", options)
         if self.certificate is not None:
-            self.certificate.check(self.built, self.structure)
+            self.certificate.check(self.built, has_incumbent=self.incumbent is not None)
         if self.structure is not None and self.structure.shape != self.problem:
             raise InputError("structure.shape", self.structure.shape, f"{self.problem}")
         if self.shuffle is not None:
@@ -129,6 +129,12 @@ class Deployment:
         epsilon, delta = float(self.epsilon), float(self.delta)
         built = build_mechanism(self.mechanism, self.problem, epsilon, delta, **self.options)
         return built if self.certificate is None else built.with_worth()
+
+    @property
+    def incumbent(self) -> Any:
+        """The policy that users had before, if it is stated."""
+        known = None if self.structure is None else self.structure.incumbent
+        return self.problem.incumbent if known is None else known
 
     def next_plan_at(self, users: int) -> int:
         """Return the number of users at which a plan made after ``users`` is replaced."""

@@ -13,8 +13,6 @@ from ldprl.assignment import Plan
 from ldprl.certificates.certificate import Certificate, Scale
 from ldprl.certificates.evidence import Evidence, Terms
 from ldprl.errors import InputError
-from ldprl.mechanisms.asking import AskingMechanism
-from ldprl.mechanisms.questions.worth import Worth
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.database.protocol import Sum
 from ldprl.service.plans import plan_from
@@ -23,14 +21,14 @@ from ldprl.service.plans import plan_from
 def terms_of(deployment: Deployment) -> Terms | None:
     """Return what the certificates of a deployment are to be, if it has any."""
     certified, mechanism = deployment.certificate, deployment.built
-    if certified is None or not isinstance(mechanism, AskingMechanism):
+    if certified is None:
         return None
-    structure = deployment.structure
+    least, most = deployment.problem.returns
     return Terms(
         float(certified.share),
         float(certified.confidence),
-        Scale(float(mechanism.oracle(Worth()).keep), deployment.shape.horizon),
-        None if structure is None else structure.incumbent,
+        Scale(mechanism.kept, most, least),
+        deployment.incumbent,
         None if certified.most_lost is None else float(certified.most_lost),
         None if certified.alarm is None else float(certified.alarm),
         deployment.memory_users,
@@ -60,7 +58,8 @@ def certificate_document(deployment: Deployment, evidence: Evidence) -> dict[str
     return {
         "deployment": deployment.digest,
         "confidence": evidence.terms.confidence,
-        "largest": deployment.shape.horizon,
+        "least": evidence.terms.scale.least,
+        "largest": evidence.terms.scale.largest,
         "policies": [
             _written(evidence.certificate(place)) | {"chosen_at": users}
             for place, users in enumerate(evidence.chosen_at)

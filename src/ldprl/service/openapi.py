@@ -64,11 +64,12 @@ _REPORTS: Schema = {
 }
 _ADMIN: Schema = {"security": [{"admin": []}]}
 _RELAY: Schema = {"security": [{"relay": []}]}
+_BYTES: Schema = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 _BATCH: Schema = {
     "required": True,
     "description": 'A line {"version": …, "count": …, "size": …, "plan": …, "number": …}, then'
     " count × size sealed bytes.",
-    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    "content": _BYTES,
 }
 
 
@@ -151,6 +152,19 @@ def _paths() -> dict[str, Schema]:
             ref("Certificate"),
             404,
         ),
+        "/v1/learnt.json": _get(
+            "learntAsJson",
+            "The policy on vectors that would be handed over now: a file to act by.",
+            {"type": "object"},
+            404,
+        ),
+        "/v1/learnt.onnx": {
+            "get": _call(
+                "learntAsOnnx",
+                "The same as an ONNX graph, from observations to actions.",
+                {"200": {"description": "The graph.", "content": _BYTES}} | _problems(404),
+            )
+        },
         "/v1/dashboard": _get("dashboard", "The dashboard's numbers.", {"type": "object"}),
         "/healthz": _get(
             "health",

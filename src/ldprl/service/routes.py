@@ -22,7 +22,7 @@ from ldprl.service.plans import public_assignment
 from ldprl.service.responses import API_POLICY, HEADERS, JSON, json_response, problem, tagged
 from ldprl.service.service import Service
 from ldprl.service.shared import Shared
-from ldprl.service.view_data import certificate, dashboard, status
+from ldprl.service.view_data import certificate, dashboard, learnt_policy, status
 
 _FOR_EVER = "public, max-age=31536000, immutable"
 _DASHBOARD_SECONDS = 2.0
@@ -65,6 +65,12 @@ class Routes:
         self._certificate = Shared(
             lambda: _written(certificate(service)), _DASHBOARD_SECONDS, _BUSY
         )
+        self._learnt = {
+            suffix: Shared(
+                functools.partial(learnt_policy, service, suffix), _DASHBOARD_SECONDS, _BUSY
+            )
+            for suffix in (".json", ".onnx")
+        }
         self._dashboard = Shared(
             lambda: _written(dashboard(service, history)), _DASHBOARD_SECONDS, _BUSY
         )
@@ -75,6 +81,8 @@ class Routes:
             Route("/v1/deployment", self.deployment),
             Route("/v1/policy", self.policy),
             Route("/v1/policy/{version}/{assignment}", self.assignment),
+            Route("/v1/learnt.json", self.learnt),
+            Route("/v1/learnt.onnx", self.learnt),
             Route("/v1/status", self.status),
             Route("/v1/certificate", self.certificate),
             Route("/v1/dashboard", self.dashboard),
@@ -129,6 +137,16 @@ class Routes:
             return found.public(index)
         (stored,) = self._service.database.plans(version - 1, 1)
         return public_assignment(stored, index, self._service.deployment)
+
+    async def learnt(self, request: Request) -> Response:
+        """Return the policy that would be handed over now, as a file that runs without ldprl."""
+        name = request.url.path.rpartition("/")[2]
+        known: bytes | None = await self._learnt[name.removeprefix("learnt")].get()
+        if known is None:
+            return problem(404, "not-found", "policies of this deployment are no such file")
+        kind = JSON if name.endswith(".json") else "application/octet-stream"
+        named = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(known, 200, HEADERS | named, kind)
 
     async def status(self, request: Request) -> Response:
         """Return the service's progress."""

@@ -43,26 +43,36 @@ def _counts(names: list[str]) -> Schema:
     return record(**dict.fromkeys(names, COUNT))
 
 
-_POLICY = list_of(list_of(COUNT))
-_QUESTIONS = list_of(
-    {
-        "type": "object",
-        "properties": {
-            "kind": {"enum": sorted(observable_kinds())},
-            "step": COUNT,
-            # The cell of each state, where states are not asked about one by one.
-            "where": list_of(COUNT),
-        },
-        "required": ["kind", "step"],
-    }
+_TABLE = list_of(list_of(COUNT))
+# A table, or the parameters of a policy on vectors, as base64 of float32.
+_POLICY = {"anyOf": [_TABLE, record(parameters=_TEXT)]}
+_THRESHOLD = record(
+    ("own",),
+    kind={"const": "threshold"},
+    low=COUNT,
+    high=COUNT,
+    baseline=list_of(COUNT, minItems=256, maxItems=256),
+    # The user's 32-bit word, and whether the threshold is a wide one.
+    own={"type": "array", "minItems": 2, "maxItems": 2},
 )
-# Tables from a public seed: each row of weights sums to 2³².
-_LAW = record(
-    ("where",),
-    seed=HEX_32,
-    weights=list_of(_POLICY),
-    where=list_of(COUNT),
-)
+_ABOUT_A_STEP = {
+    "type": "object",
+    "properties": {
+        "kind": {"enum": sorted(observable_kinds())},
+        "step": COUNT,
+        # The cell of each state, where states are not asked about one by one.
+        "where": list_of(COUNT),
+    },
+    "required": ["kind", "step"],
+}
+_QUESTIONS = list_of({"anyOf": [_ABOUT_A_STEP, _THRESHOLD]})
+# Tables from a public seed: each row of weights sums to 2³². Or parameters around a mean.
+_LAW = {
+    "anyOf": [
+        record(("where",), seed=HEX_32, weights=list_of(_TABLE), where=list_of(COUNT)),
+        record(seed=HEX_32, mean=_TEXT, spread=_TEXT),
+    ]
+}
 _PUBLIC_STATUS = record(
     deployment=_DIGEST,
     name=_TEXT,
@@ -158,8 +168,9 @@ SCHEMAS: dict[str, Schema] = {
     "Certificate": record(
         deployment=_DIGEST,
         confidence={"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-        # The largest return, in whose units the intervals are.
-        largest=VERSION,
+        # The range of returns, in whose units the intervals are.
+        least={"type": "number"},
+        largest={"type": "number"},
         # The policies that were ever certified, in order, and which of them is now.
         policies=list_of(_CERTIFIED),
         current={"anyOf": [COUNT, {"type": "null"}]},

@@ -10,10 +10,13 @@ import numpy as np
 
 from ldprl.learnt.sample_size import users_at_random
 from ldprl.mechanisms.return_sums import ReturnSums
+from ldprl.policies.exported import policy_content
+from ldprl.policies.parametric import ParametricPolicy
 from ldprl.service.causes import REFUSALS
 from ldprl.service.certificate import certificate_document
 from ldprl.service.dashboard_data import dashboard_data
 from ldprl.service.history import History
+from ldprl.service.learners import learner_of
 from ldprl.service.service import Service
 from ldprl.shape import Shape
 from ldprl.statistics import Effects, Statistics
@@ -75,6 +78,14 @@ def certificate(service: Service) -> dict[str, Any] | None:
     service.board.refresh()
     evidence = service.decoder.evidence(service.database.sums())
     return None if evidence is None else certificate_document(service.deployment, evidence)
+
+
+def learnt_policy(service: Service, suffix: str) -> bytes | None:
+    """Return the policy that would be handed over now as a file; None if it is no such file."""
+    service.board.refresh()
+    statistics = service.decoder.statistics(service.database.sums())
+    best = learner_of(service.deployment).best_policy(statistics, np.random.default_rng(0))
+    return policy_content(best, suffix) if isinstance(best, ParametricPolicy) else None
 
 
 def export(service: Service) -> dict[str, Any]:

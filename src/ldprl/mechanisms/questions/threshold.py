@@ -62,6 +62,11 @@ class Threshold(Query):
     kind = "threshold"
     items = 2
 
+    @classmethod
+    def of_worth(cls) -> Threshold:
+        """Return the question whose bit is 1 with probability R, as a share of the range."""
+        return cls(0, UNIT, (UNIT // 2,) * CELLS)
+
     def check(self, field: str, assignment: Assignment, problem: Problem) -> None:
         """Refuse an empty range, a baseline that rises, and policies without public words."""
         self._check(field)

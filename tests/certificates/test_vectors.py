@@ -1,0 +1,141 @@
+"""Certificates where users see vectors: they cover at all times, and limit what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ldprl.certificates.certificate import Scale, certificate
+from ldprl.certificates.evidence import Evidence, Terms, certified, is_certifying
+from ldprl.learning.ldp_es import LDPES
+from ldprl.learning.learner import next_plan
+from ldprl.mechanisms.threshold_bits import ThresholdBits
+from ldprl.policies.linear import Linear
+from ldprl.policies.perturbed import Perturbed
+from ldprl.shape import FloatArray
+
+LEAST, MOST = -2.0, 3.0
+START = np.array([0.1, -0.1, -0.7, 0.7], dtype=np.float32)
+"""The incumbent is right but for a between 0 and 1/7."""
+PROBLEM = Linear(
+    features=["a"], actions=["no", "yes"], horizon=1, returns=(LEAST, MOST), start=START
+)
+MECHANISM = ThresholdBits(PROBLEM, 2.0)
+USERS, BATCH, RUNS = 3000, 300, 200
+CONFIDENCE = 0.9
+
+
+def returns(parameters: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return what users earn: more if they say yes to a positive a, no to a negative one."""
+    a = rng.normal(size=len(parameters))
+    right = PROBLEM.act_many(parameters, a[:, None]) == (a > 0)
+    return np.clip(rng.normal(np.where(right, 1.5, -1.0), 1.0), LEAST, MOST)
+
+
+def worth_of(parameters: FloatArray, cache: dict[bytes, float]) -> float:
+    """Return the mean return of one policy, from 10⁵ episodes."""
+    key = parameters.tobytes()
+    if key not in cache:
+        rows = np.broadcast_to(parameters, (10**5, len(parameters)))
+        cache[key] = float(returns(rows, np.random.default_rng(0)).mean())
+    return cache[key]
+
+
+def run(terms: Terms, seed: int, *, reckless: bool = False) -> Iterator[tuple[Evidence, float]]:
+    """Yield, after each plan's users, the evidence and what all users earned together.
+
+    A ``reckless`` one has all users explore, whatever the evidence says, and learns nothing.
+    """
+    rng, learner = np.random.default_rng(seed), LDPES(MECHANISM)
+    sums, evidence, earned = MECHANISM.no_statistics(), Evidence(terms), 0.0
+    for users in range(0, USERS, BATCH):
+        plan = next_plan(learner, MECHANISM, sums, rng)
+        best = partial(learner.best_policy, sums, rng)
+        plan = evidence.asked(plan, users, best, MECHANISM.ask)
+        if reckless:
+            plan = learner.plan(MECHANISM.no_statistics(), rng)
+        evidence.note(users, plan)
+        for one, count in zip(plan, rng.multinomial(BATCH, [p.share for p in plan]), strict=True):
+            law = one.policies
+            assert isinstance(law, Perturbed)
+            shifts = law.draw(rng, int(count))
+            paid = returns(law.shifted(shifts), rng)
+            earned += float(paid.sum())
+            tally = MECHANISM.sample_sums(one, shifts, paid, rng)
+            sums += MECHANISM.decode(tally, int(count), one)
+            evidence.add(one, int(count), tally)
+        yield evidence, earned
+
+
+def failures(scale: Scale, runs: int) -> int:
+    """Return in how many runs any interval ever misses what it is about, by more than 0.02."""
+    terms = Terms(0.4, CONFIDENCE, scale, PROBLEM.incumbent)
+    cache: dict[bytes, float] = {}
+    assert PROBLEM.incumbent is not None
+    old = worth_of(PROBLEM.incumbent.parameters, cache)
+    failed = 0
+    for seed in range(runs):
+        missed = False
+        for evidence, _ in run(terms, seed):
+            for place, policy in enumerate(evidence.policies):
+                found = certificate(
+                    evidence.bits[place], place + 1, scale, CONFIDENCE, evidence.incumbent
+                )
+                worth = worth_of(policy.parameters, cache)
+                assert found.better is not None
+                for interval, true in ((found.worth, worth), (found.better, worth - old)):
+                    missed |= not interval.low - 0.02 <= true <= interval.high + 0.02
+        failed += missed
+    return failed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", [False, True])
+def test_certificates_cover(mutant: bool) -> None:
+    """Worth and difference fail in at most 20% of runs; type-I error 1e-6 by the binomial law.
+
+    The slack of 0.02 is six standard errors of the true values. The mutant takes bits for honest.
+    """
+    most = int(stats.binom.isf(1e-6, RUNS, 2 * (1 - CONFIDENCE)))
+    scale = Scale(0.999 if mutant else MECHANISM.kept, MOST, LEAST)
+    assert (failures(scale, RUNS if not mutant else most + 2) > most) == mutant
+
+
+def test_who_answers_has_the_policy_that_is_under_certificate() -> None:
+    terms = Terms(0.4, CONFIDENCE, Scale(MECHANISM.kept, MOST, LEAST), PROBLEM.incumbent)
+    *_, (evidence, _) = run(terms, 7)
+    fresh = LDPES(MECHANISM).plan(MECHANISM.no_statistics(), np.random.default_rng(0))
+    plan = evidence.asked(fresh, USERS, lambda: PROBLEM.incumbent)
+    assert sum(one.share for one in plan) == pytest.approx(1)
+    shown = [certified(one) for one in plan if is_certifying(one)]
+    assert evidence.current is not None
+    current = evidence.policies[evidence.current]
+    assert shown[0].parameters.tolist() == current.parameters.tolist()
+    assert sum(bits.users for bits in evidence.bits) + evidence.incumbent.users > 0.3 * USERS
+
+
+@pytest.mark.parametrize("mutant", [False, True])
+def test_users_lose_no_more_than_is_allowed_against_the_start(mutant: bool) -> None:
+    """Of what the incumbent brings above the least return, after each plan of ten runs.
+
+    What is promised fails with probability 1e-7 a run; six standard errors of what users happen to
+    earn are added to it. The mutant has everybody explore.
+    """
+    most_lost = 0.1
+    scale = Scale(MECHANISM.kept, MOST, LEAST)
+    terms = Terms(0.2, 1 - 1e-7, scale, PROBLEM.incumbent, most_lost)
+    assert PROBLEM.incumbent is not None
+    old = worth_of(PROBLEM.incumbent.parameters, {})
+    lost, explored = False, False
+    for seed in range(10):
+        for place, (evidence, earned) in enumerate(run(terms, seed, reckless=mutant), 1):
+            users = place * BATCH
+            allowed = users * ((1 - most_lost) * (old - LEAST) + LEAST)
+            lost |= earned < allowed - 6 * 1.7 * np.sqrt(users) - 0.01 * users
+            explored |= evidence.current is not None
+    assert lost == mutant
+    assert explored != mutant
