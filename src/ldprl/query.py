@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from ldprl.assignment import Assignment
-    from ldprl.policies.policy import PolicyDistribution
+    from ldprl.policies.policy import Policy, PolicyDistribution
     from ldprl.problem import Problem
 
 
@@ -39,6 +39,11 @@ class Query(ABC):
     def kept(self) -> Any:
         """What the service keeps of it beside the document, as JSON; users do not receive it."""
         return None
+
+    def check_received(  # noqa: B027  (by default there is nothing to refuse)
+        self, field: str, policies: Policy | PolicyDistribution
+    ) -> None:
+        """Refuse what does not fit the policies that it came with, before anything is drawn."""
 
     def drawn(self, law: PolicyDistribution, number: int) -> Self:
         """Return what the user who drew policy ``number`` of a law is asked."""

@@ -71,10 +71,9 @@ class Issued:
         own = document.get("number")
         if own is not None and (own != number or isinstance(own, bool)):
             raise InputError("number", own, f"{number}, which this user drew")
-        one = Assignment(
-            read_policy(document, deployment, drawn=own is not None),
-            questions=read_questions(document.get("questions"), deployment),
-        )
+        policies = read_policy(document, deployment, drawn=own is not None)
+        asked = read_questions(document.get("questions"), policies, deployment)
+        one = Assignment(policies, questions=asked)
         if one.numbered and own is None:
             raise InputError("number", None, f"{number}, which this user drew")
         return cls(
@@ -142,12 +141,17 @@ def longest_report(issued: Issued, letters: ReportCodec) -> int:
     return len(report_bytes_of("0" * 32, issued, letters.longest()))
 
 
-def read_questions(value: object, deployment: Deployment) -> tuple[Query, ...]:
-    """Return what an assignment asks, or refuse what the deployment does not."""
+def read_questions(
+    value: object, policies: Policy | PolicyDistribution, deployment: Deployment
+) -> tuple[Query, ...]:
+    """Return what users of ``policies`` are asked, or refuse what the deployment does not ask."""
     count = deployment.built.asks
     if not isinstance(value, list) or len(value) != count:
         raise InputError("questions", value, f"a list of {count}")
-    return tuple(_question(f"questions[{i}]", asked, deployment) for i, asked in enumerate(value))
+    asked = tuple(_question(f"questions[{i}]", one, deployment) for i, one in enumerate(value))
+    for i, question in enumerate(asked):
+        question.check_received(f"questions[{i}]", policies)
+    return asked
 
 
 def _question(field: str, value: object, deployment: Deployment) -> Query:

@@ -79,11 +79,12 @@ def _read(parts: object, deployment: Deployment) -> Plan:
         raise InputError("plan.shares", math.fsum(shares), "shares that sum to 1")
     plan: list[Assignment] = []
     for part in parts:
-        questions = read_questions(part.get("questions"), deployment)
+        policies = _policy(part, plan, deployment)
+        questions = read_questions(part.get("questions"), policies, deployment)
         if any("where" in question.document() for question in questions):
             expected = "no partition of its own: the crowd was computed without it"
             raise InputError("plan.questions", part["questions"], expected)
-        plan.append(Assignment(_policy(part, plan, deployment), part["share"], questions))
+        plan.append(Assignment(policies, part["share"], questions))
     return tuple(plan)
 
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from ldprl.errors import InputError, instance_of, whole_number
 from ldprl.mechanisms.questions.returns import UNIT
 from ldprl.policies.perturbed import Perturbed
+from ldprl.policies.policy import Policy, PolicyDistribution
 from ldprl.query import Query
 from ldprl.shape import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from ldprl.assignment import Assignment
-    from ldprl.policies.policy import PolicyDistribution
     from ldprl.problem import Problem
 
 CELLS = 256
@@ -76,6 +76,15 @@ class Threshold(Query):
             given = type(assignment.policies).__name__
             raise InputError(f"{field}.kind", given, "a law of shifted parameters with thresholds")
 
+    def check_received(self, field: str, policies: Policy | PolicyDistribution) -> None:
+        """Refuse a threshold that does not follow from the law and the user's number."""
+        if isinstance(policies, PolicyDistribution) and self.own is not None:
+            expected = "none under a law: it follows from that"
+            raise InputError(f"{field}.own", self.own, expected)
+        if not isinstance(policies, PolicyDistribution) and self.own is None:
+            expected = "a word, and whether the threshold is wide"
+            raise InputError(f"{field}.own", self.own, expected)
+
     def _check(self, field: str) -> None:
         whole_number(f"{field}.low", self.low, 0, UNIT - 1)
         whole_number(f"{field}.high", self.high, self.low + 1, UNIT)
@@ -92,8 +101,7 @@ class Threshold(Query):
 
     def drawn(self, law: PolicyDistribution, number: int) -> Threshold:
         """Return the question with the threshold of the user who drew ``number``."""
-        if self.own is not None:
-            raise InputError("questions.own", self.own, "none under a law: it follows from that")
+        self.check_received("questions", law)
         words, wide = instance_of("law", law, Perturbed).public_words([number])
         return replace(self, own=(int(words[0]), bool(wide[0])))
 
