@@ -31,8 +31,9 @@ export interface Shape {
 
 export interface Labels {
   readonly title: string;
-  readonly states: readonly string[];
-  readonly actions: readonly string[];
+  /** Absent where users see vectors, as is the next. */
+  readonly states?: readonly string[];
+  readonly actions?: readonly string[];
   readonly reward: string;
 }
 
@@ -52,8 +53,8 @@ export interface Shuffle {
 export function promises(deployment: Deployment): string;
 
 /**
- * "subset-selection", "return-bits", "bits-and-moves", "laplace", "randomized-response", or one that
- * the app defined.
+ * "subset-selection", "return-bits", "bits-and-moves", "laplace", "randomized-response",
+ * "threshold-bits", or one that the app defined.
  */
 export type MechanismName = string;
 
@@ -62,19 +63,22 @@ export interface Mechanism {
   /** Return the questions that a service sent, or refuse them. */
   readQuestions(questions: unknown): readonly Question[];
   /** Return the values to send. */
-  privatize(trajectory: Trajectory, assignment: Assignment, source: RandomSource): number[];
+  privatize(data: Data, assignment: Assignment, source: RandomSource): number[];
   /** Return values whose digits take as much room as any report's; needed behind a relay. */
   longest?(assignment: Pick<Assignment, "questions">): number[];
 }
 
-/** Make a mechanism known; ε is a fraction, and less private integers must be refused. */
+/**
+ * Make a mechanism known; ε is a fraction, and less private integers must be refused. One with
+ * `forVectors` is given the problem in place of a shape.
+ */
 export function defineMechanism(
   name: MechanismName,
-  mechanism: new (
-    shape: Shape,
+  mechanism: (new (
+    problem: any,
     epsilon: { top: bigint; bottom: bigint },
     randomizer: Record<string, unknown>,
-  ) => Mechanism,
+  ) => Mechanism) & { readonly forVectors?: boolean },
 ): void;
 
 /** A public partition of the states: `cell[s]` is the cell of state s. */
@@ -91,15 +95,24 @@ export interface Oracle {
 }
 
 export interface Question {
-  /** What is asked: "reward", "transition", "joint", "return", "worth", or one that the app defined. */
+  /**
+   * What is asked: "reward", "transition", "joint", "return", "worth", "threshold", or one that the app
+   * defined.
+   */
   readonly kind: string;
   /** The step asked about, from 0. */
   readonly step: number;
-  readonly where: Partition;
+  /** Absent with "threshold". */
+  readonly where?: Partition;
   readonly oracle: Oracle;
-  /** With "return": the range of the threshold, in units of 2⁻¹⁶ of a reward. */
+  /**
+   * The range of the threshold: with "return" in units of 2⁻¹⁶ of a reward, with "threshold" of the range
+   * of returns.
+   */
   readonly low?: number;
   readonly high?: number;
+  /** With "threshold": the word r of the user's number, and whether the threshold is a wide one. */
+  readonly own?: readonly [number, boolean] | null;
 }
 
 /** A kind of question; `where` and what follows it may be left out. */
@@ -147,8 +160,8 @@ export interface Assignment {
   readonly deployment: string;
   readonly version: number;
   readonly assignment: number;
-  /** Actions: `policy[step][state]`. */
-  readonly policy: readonly (readonly number[])[];
+  /** Actions, `policy[step][state]`, or the parameters of a policy on vectors. */
+  readonly policy: readonly (readonly number[])[] | Float64Array;
   /** The number that the user drew, where every user has a policy of their own; in the report. */
   readonly number?: number;
   /** What to report about, each at a step of its own; empty if the mechanism asks nothing. */
@@ -157,11 +170,6 @@ export interface Assignment {
   readonly reportBytes?: number;
   /** With a relay: the SHA-256 of the plan that it was drawn from, in hex. */
   readonly plan?: string;
-}
-
-/** An assignment together with the id that its report will have. */
-export interface IssuedAssignment extends Assignment {
-  readonly id: string;
 }
 
 /** One user's episode: H of each, or none. It is never sent. */
@@ -174,6 +182,50 @@ export interface Trajectory {
 
 /** The trajectory of a user who stopped early, did otherwise, or has nothing to report. */
 export const NOTHING: Trajectory;
+
+/** What a report is made from: a trajectory; where users see vectors, the return, null of one who left. */
+export type Data = Trajectory | number | null;
+
+/** The number of a state, or all that a user sees: numbers, and names or numbers of categories. */
+export type Observation = number | ArrayLike<number | string | boolean>;
+/** The number of an action, or numbers where actions are levels. */
+export type Action = number | readonly number[];
+
+/** What users see and do, where policies have parameters: a deployment's `policy`. */
+export interface Problem {
+  readonly horizon: number;
+  readonly features: {
+    readonly each: readonly {
+      readonly name: string;
+      readonly unit: string;
+      readonly centre: number;
+      readonly scale: number;
+      /** Empty for a number. */
+      readonly categories: readonly string[];
+    }[];
+  };
+  readonly actions: {
+    /** The choices, or absent. */
+    readonly names?: readonly string[];
+    /** The levels, or absent. */
+    readonly each?: readonly { name: string; unit: string; low: number; high: number }[];
+  };
+  /** The least and the largest return. */
+  readonly returns: readonly [number, number];
+  /** Return the action of a policy for what a user sees. */
+  act(parameters: ArrayLike<number>, observation: Observation): Action;
+}
+
+/**
+ * Make a kind of policy known: a subclass of `Parametric` with the getter `size`, how many parameters
+ * there are, and `outputs(parameters, inputs)`, which adds and multiplies in one stated order.
+ */
+export function definePolicy(kind: string, problem: typeof Parametric): void;
+
+/** A problem whose policies are functions of what a user sees and of parameters. */
+export class Parametric {
+  constructor(document: Record<string, unknown>);
+}
 
 /** Where random bits come from. */
 export interface RandomSource {
@@ -191,17 +243,18 @@ export interface Deployment {
   /** SHA-256 of the document in canonical JSON, in hex. */
   readonly digest: string;
   readonly name: string;
-  readonly shape: Shape;
+  /** The sizes of tables; null where users see vectors. */
+  readonly shape: Shape | null;
+  /** What users see and do. */
+  readonly problem: Problem | object;
   readonly mechanism: MechanismName;
   /** Null where reports go to the service directly. */
   readonly shuffle: Shuffle | null;
   /** A decimal string. */
   readonly epsilon: string;
   readonly labels: Labels;
-  /** The actions that a policy may take in each state; null where all are. */
-  readonly admissible: readonly ReadonlySet<number>[] | null;
-  /** Return the values to send for a user with this `trajectory` who received `assignment`. */
-  privatize(trajectory: Trajectory, assignment: Assignment): number[];
+  /** Return the values to send for a user with this `data` who received `assignment`. */
+  privatize(data: Data, assignment: Assignment): number[];
 }
 
 /** Read a deployment's document; one with less privacy than its ε says is refused. */
@@ -225,11 +278,11 @@ export function digestOf(document: unknown): Promise<string>;
 
 /** What an item of a subset report stands for; a field is there if it was asked about. */
 export interface Answer {
-  /** Absent with "return" and "worth", which report no state. */
+  /** Absent with "return", "worth" and "threshold", which report no state. */
   readonly state?: number;
   readonly reward?: 0 | 1;
   readonly next?: number;
-  /** With "return" and "worth": whether the return was above a random threshold. */
+  /** With "return", "worth" and "threshold": whether the return was above a threshold. */
   readonly above?: 0 | 1;
 }
 
@@ -241,17 +294,17 @@ export interface ExplainedQuestion extends Question {
   readonly possible: number;
   /** The answers in the report; null stands for nothing to report. */
   readonly answers: readonly (Answer | null)[];
-  /** How many episodes have one of them. */
-  readonly likelier: bigint;
+  /** How many episodes have one of them; null where users see vectors. */
+  readonly likelier: bigint | null;
 }
 
 export interface Explanation {
   readonly mechanism: MechanismName;
   readonly epsilon: string;
-  /** How many episodes could have produced the report: all that there are. */
-  readonly episodes: bigint;
+  /** How many episodes could have produced the report: all; null where users see vectors. */
+  readonly episodes: bigint | null;
   /** One less: all but the user's own. */
-  readonly others: bigint;
+  readonly others: bigint | null;
   /** How many times as likely one episode can be to have produced it as another; at most e^ε. */
   readonly factor: number;
   /** With subset selection: what the report answers to each question. */
@@ -276,6 +329,15 @@ export interface DrawingEntry {
   readonly status: "drawing";
 }
 
+/** A report that is paid for, and its episode so far: what the report will be made from, no more. */
+export interface BegunEntry {
+  readonly id: string;
+  readonly deployment: string;
+  readonly epsilon: string;
+  readonly status: "begun";
+  readonly episode: Readonly<Record<string, unknown>>;
+}
+
 /** One report, as written down. */
 export interface Entry {
   readonly id: string;
@@ -289,7 +351,12 @@ export interface Entry {
   readonly cause?: string;
   /** When the service said so, in seconds since 1970. */
   readonly settled?: number;
+  /** Before when it is not sent, in seconds since 1970. */
+  readonly due?: number;
 }
+
+/** What a ledger holds. */
+export type AnyEntry = BegunEntry | DrawingEntry | Entry;
 
 /** What reports may cost: an ε as a decimal string, ever, or in any stretch of `days` days. */
 export type Budget = string | { readonly epsilon: string; readonly days: number };
@@ -306,37 +373,37 @@ export interface Left {
 
 /** What `work` of a change returns. */
 export interface Changed<T> {
-  readonly entries: readonly (Entry | DrawingEntry)[];
+  readonly entries: readonly AnyEntry[];
   readonly result: T;
 }
 
 /** Where a ledger is kept. */
 export interface LedgerStorage {
-  read(): Promise<readonly (Entry | DrawingEntry)[]>;
+  read(): Promise<readonly AnyEntry[]>;
   /** Resolve to the result when the new entries are safe; nobody else changes them meanwhile. */
-  change<T>(work: (entries: readonly (Entry | DrawingEntry)[]) => Changed<T>): Promise<T>;
+  change<T>(work: (entries: readonly AnyEntry[]) => Changed<T>): Promise<T>;
   /** Await `work()` while no other page that shares the storage makes a report. */
   alone?<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** The browser's IndexedDB; a change is on disk when it resolves. */
 export class BrowserStorage implements LedgerStorage {
-  read(): Promise<readonly (Entry | DrawingEntry)[]>;
-  change<T>(work: (entries: readonly (Entry | DrawingEntry)[]) => Changed<T>): Promise<T>;
+  read(): Promise<readonly AnyEntry[]>;
+  change<T>(work: (entries: readonly AnyEntry[]) => Changed<T>): Promise<T>;
   alone<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** Keeps entries while the page is open. For invented users: a real one reports again. */
 export class ForgetfulStorage implements LedgerStorage {
-  read(): Promise<readonly (Entry | DrawingEntry)[]>;
-  change<T>(work: (entries: readonly (Entry | DrawingEntry)[]) => Changed<T>): Promise<T>;
+  read(): Promise<readonly AnyEntry[]>;
+  change<T>(work: (entries: readonly AnyEntry[]) => Changed<T>): Promise<T>;
 }
 
 /** The user's own book of reports. */
 export class Ledger {
   constructor(storage: LedgerStorage, budget?: Budget | null, clock?: () => number);
-  entries(): Promise<readonly (Entry | DrawingEntry)[]>;
-  latest(deployment: string): Promise<Entry | DrawingEntry | null>;
+  entries(): Promise<readonly AnyEntry[]>;
+  latest(deployment: string): Promise<AnyEntry | null>;
   /** Return the ε spent, in all or on one deployment, as a decimal string. */
   spent(deployment?: string | null): Promise<string>;
   /** Return how many more reports a deployment could have, before any is made. */
@@ -363,8 +430,37 @@ export interface ClientOptions extends CallOptions {
 }
 
 /** What happened; null or undefined if the user stopped or did something else. */
-export type Outcome = { reward: number; next: number } | null | undefined;
-export type Step = (state: number, action: number, h: number) => Outcome | Promise<Outcome>;
+export type Outcome =
+  | { reward: number; next?: Observation; terminated?: boolean }
+  | null
+  | undefined;
+export type Step = (
+  seen: any,
+  action: any,
+  h: number,
+) => Outcome | Promise<Outcome>;
+
+/** One user's way through an episode; each call is on disk when it resolves. */
+export class Episode {
+  /** The ledger's entry. */
+  readonly entry: AnyEntry;
+  /** What was received; null where the report is made already. */
+  readonly assignment: Assignment | null;
+  /** How many steps are on record. */
+  readonly step: number;
+  /** The state that the user is in, as far as it is known; null where users see vectors. */
+  readonly state: number | null;
+  /** Whether only the report remains. */
+  readonly done: boolean;
+  /** Return what the policy advises; without an observation, in the state that was recorded as next. */
+  action(observation?: Observation): Promise<any>;
+  /** Record the reward of the last action. */
+  record(reward: number, more?: { next?: number; terminated?: boolean }): Promise<void>;
+  /** Randomize what is on record, write the report down, and send it unless it is to wait. */
+  report(options?: { send?: boolean }): Promise<Entry>;
+  /** Return what the report is made from; it is never sent. */
+  data(): Data;
+}
 
 /** One user's part in a service. */
 export class Client {
@@ -372,23 +468,19 @@ export class Client {
   readonly ledger: Ledger;
   /** Return the service's deployment, fetched and checked once. */
   deployment(): Promise<Deployment>;
-  /** Return a fresh assignment. */
-  assignment(): Promise<IssuedAssignment>;
-  /** Run an episode from the state `start`. */
-  episode(assignment: Assignment, start: number, step: Step): Promise<Trajectory>;
   /**
-   * Pay for a report of a trajectory, randomize it once, and write it down; nothing is sent. A report
-   * whose writing fails is lost.
+   * Pay for a report, fetch the policy, and return the episode to play, or the unfinished one of an
+   * earlier visit. The report is not sent before `due`.
    */
-  makeReport(
-    assignment: IssuedAssignment,
-    trajectory: Trajectory,
-    options?: { again?: boolean },
-  ): Promise<Entry>;
+  begin(options?: { again?: boolean; due?: Date | null }): Promise<Episode>;
   /** Send a report that is not settled yet. */
   send(entry: Entry): Promise<Entry>;
-  /** Send what an earlier visit could not. */
+  /** Send what an earlier visit could not, and report episodes whose time has come. */
   resume(): Promise<Entry[]>;
   /** Do all of it. */
-  participate(start: number, step: Step, options?: { again?: boolean }): Promise<Entry>;
+  participate(
+    start: Observation | (() => Observation | Promise<Observation>),
+    step: Step,
+    options?: { again?: boolean },
+  ): Promise<Entry>;
 }

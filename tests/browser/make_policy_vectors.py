@@ -17,14 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldprl import InputError
-from ldprl.policies.layers import Layered
+from ldprl.policies.parametric import Parametric
 from ldprl.policies.perturbed import Perturbed
+from ldprl.policies.shared_linear import SharedLinear
 from ldprl.policies.written import to_base64
 from ldprl.problem import problem_from
 from ldprl.shape import FloatArray
-from tests.policies.by_hand import PROBLEMS, SEED
+from tests.policies.by_hand import COMMON, PROBLEMS, SEED
 
 VECTORS = Path(__file__).parents[2] / "clients" / "js" / "test" / "policies.json"
+SHARED = {
+    "shared linear choices": SharedLinear(**COMMON, actions=PROBLEMS["linear choices"].actions)
+}
 NUMBERS = [0, 1, 2**32 + 7, 2**53 - 1]
 _POLICIES, _SEEN = 100, 1000
 _ODD = [np.nan, np.inf, -np.inf, 1e308, -1e308, 1e-320, 0.0]
@@ -33,7 +37,7 @@ _ODD = [np.nan, np.inf, -np.inf, 1e308, -1e308, 1e-320, 0.0]
 def vectors() -> dict[str, Any]:
     """Return everything that the file holds."""
     return {
-        "problems": [_problem(name, problem) for name, problem in PROBLEMS.items()],
+        "problems": [_problem(name, problem) for name, problem in (PROBLEMS | SHARED).items()],
         "laws": list(_laws()),
         "refusals": list(_refusals()),
     }
@@ -42,7 +46,13 @@ def vectors() -> dict[str, Any]:
 def text() -> str:
     """Return the file's content, a line for each vector."""
     lines = json.dumps(vectors(), ensure_ascii=False, separators=(",", ":"))
-    for opening in ('{"name":"linear ', '{"name":"tanh ', '{"name":"relu ', '{"name":"softsign '):
+    for opening in (
+        '{"name":"linear ',
+        '{"name":"shared ',
+        '{"name":"tanh ',
+        '{"name":"relu ',
+        '{"name":"softsign ',
+    ):
         lines = lines.replace(opening, "\n" + opening)
     for opening in ('{"numbers":', '{"field":'):
         lines = lines.replace(opening, "\n" + opening)
@@ -67,7 +77,7 @@ def seen(policy: int) -> FloatArray:
     return entries
 
 
-def law_of(problem: Layered) -> Perturbed:
+def law_of(problem: Parametric) -> Perturbed:
     """Return a law whose mean is not zero; every third parameter is a whole number for all."""
     rng = np.random.default_rng(problem.size)
     mean = rng.normal(size=problem.size)
@@ -76,7 +86,7 @@ def law_of(problem: Layered) -> Perturbed:
     return Perturbed(problem, SEED, mean.astype(np.float32), spread.astype(np.float32))
 
 
-def _problem(name: str, problem: Layered) -> dict[str, Any]:
+def _problem(name: str, problem: Parametric) -> dict[str, Any]:
     law = law_of(problem)
     actions = [
         problem.act_many(law.parameters([number]), seen(number)).astype("<f8")

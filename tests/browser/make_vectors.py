@@ -6,7 +6,6 @@ languages must then agree with the new file.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from fractions import Fraction
@@ -31,10 +30,12 @@ from ldprl.protocol.messages import Issued
 from ldprl.shape import Policy
 from ldprl.structure import Structure
 from tests.browser.ledger_vectors import ledger_vectors
-from tests.browser.replayed import ReplayedSourceForTests
+from tests.browser.replayed import stream, used
+from tests.browser.threshold_vectors import DEPLOYMENTS as WITH_THRESHOLDS
+from tests.browser.threshold_vectors import refusals as hostile
+from tests.browser.threshold_vectors import reports as threshold_reports
 
 VECTORS = Path(__file__).parents[2] / "clients" / "js" / "test" / "vectors.json"
-_STREAM = 200_000
 _SUBSETS = "subset-selection"
 
 _WORDS = Labels('Žluťoučký kůň 🐎 "quoted" \\', ("低", "mid", "🎲"), ("buy", "sell"), "gain in €")
@@ -106,10 +107,11 @@ def vectors() -> dict[str, Any]:
             {
                 "document": deployment.document,
                 "digest": deployment.digest,
-                "reports": list(_reports(deployment)),
+                "reports": list(_reports_of(deployment)),
             }
-            for deployment in DEPLOYMENTS
+            for deployment in DEPLOYMENTS + WITH_THRESHOLDS
         ],
+        "hostile": hostile(),
         "refusals": {"document": KEPT_TO.document, "assignments": list(_refusals())},
     }
 
@@ -127,16 +129,6 @@ def text() -> str:
     ):
         lines = lines.replace(opening, "\n" + opening)
     return lines + "\n"
-
-
-def stream(name: str, first: bytes = b"") -> ReplayedSourceForTests:
-    """Return bytes that depend on ``name`` alone, after the ``first`` ones."""
-    return ReplayedSourceForTests(first + hashlib.shake_256(name.encode()).digest(_STREAM))
-
-
-def used(source: ReplayedSourceForTests) -> str:
-    """Return the bytes that were asked for, in hex."""
-    return source.content[: source.used].hex()
 
 
 def _below_many() -> Iterator[dict[str, Any]]:
@@ -229,6 +221,11 @@ def _refusals() -> Iterator[dict[str, Any]]:
         document = issued.document(mechanism) | changes
         said_by = {"field": field, "value": value, "expected": expected}
         yield said_by | {"assignment": document, "number": document.get("number")}
+
+
+def _reports_of(deployment: Deployment) -> Iterator[dict[str, Any]]:
+    is_table = isinstance(deployment.problem, Shape)
+    return _reports(deployment) if is_table else threshold_reports(deployment)
 
 
 def _reports(deployment: Deployment) -> Iterator[dict[str, Any]]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from ldprl.mechanisms.sampling import RandomSource
+
+_STREAM = 200_000
 
 
 class ReplayedSourceForTests(RandomSource):
@@ -17,3 +21,13 @@ class ReplayedSourceForTests(RandomSource):
             raise ValueError("no bytes left to replay")
         self.used += count
         return self.content[self.used - count : self.used]
+
+
+def stream(name: str, first: bytes = b"") -> ReplayedSourceForTests:
+    """Return bytes that depend on ``name`` alone, after the ``first`` ones."""
+    return ReplayedSourceForTests(first + hashlib.shake_256(name.encode()).digest(_STREAM))
+
+
+def used(source: ReplayedSourceForTests) -> str:
+    """Return the bytes that were asked for, in hex."""
+    return source.content[: source.used].hex()

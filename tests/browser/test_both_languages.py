@@ -59,14 +59,14 @@ for (const { document, plans } of JSON.parse(text)) {
 console.log(JSON.stringify(said));
 """
 _TAKE_PART = """
-import { Client, ForgetfulStorage, NOTHING } from "./ldprl.js";
+import { Client, ForgetfulStorage } from "./ldprl.js";
 let text = "";
 for await (const part of process.stdin) text += part;
 const { document, digest, plan } = JSON.parse(text);
 const about = JSON.stringify({ deployment: document });
 const fetch = async (url) => new Response(new URL(url).pathname === "/v1/policy" ? plan : about);
 const client = new Client("https://relay", { digest, storage: new ForgetfulStorage(), fetch });
-const entry = await client.makeReport(await client.assignment(), NOTHING);
+const entry = await (await client.begin()).report({ send: false });
 console.log(JSON.stringify({ id: entry.id, body: entry.body }));
 """
 

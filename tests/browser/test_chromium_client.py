@@ -39,11 +39,9 @@ _TWO_REPORTS = """async () => {
 _RETURN_BITS = """async (digest) => {
     const { Client, ForgetfulStorage } = await import("/static/ldprl.js");
     const client = new Client(location.origin, { digest, storage: new ForgetfulStorage() });
-    const assignment = await client.assignment();
+    const { policy } = (await client.begin()).assignment;
     const step = async (state, action) => ({ reward: 1, next: (state + action) % 30 });
-    const trajectory = await client.episode(assignment, 0, step);
-    const entry = await client.send(await client.makeReport(assignment, trajectory));
-    return { policy: assignment.policy, entry };
+    return { policy, entry: await client.participate(0, step) };
 }"""
 _DEPLOYMENT = """
 name = "returns"
@@ -75,7 +73,7 @@ def test_the_same_bytes_make_the_same_reports(visit: OpenPage) -> None:
     result = visit().evaluate(run, vectors)
     assert result["failures"] == []
     drawn = sum(1 + len(case["reports"]) for case in vectors["deployments"])
-    refused = vectors["refusals"]["assignments"]
+    refused = vectors["refusals"]["assignments"] + vectors["hostile"]["refused"]
     others = [vectors["samplers"], vectors["tables"], vectors["ledgers"], refused]
     assert result["checked"] == drawn + sum(map(len, others))
 

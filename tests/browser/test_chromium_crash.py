@@ -23,9 +23,9 @@ _TAKE_PART = """async (digest) => {
     return client.participate(0, async () => ({ reward: 1, next: 0 }));
 }"""
 _MAKE_REPORT = """async (digest) => {
-    const { Client, NOTHING } = await import("/ldprl.js");
+    const { Client } = await import("/ldprl.js");
     const client = new Client(location.origin, { digest });
-    return client.makeReport(await client.assignment(), NOTHING);
+    return (await client.begin()).report({ send: false });
 }"""
 _START_SECONDS = 180.0
 

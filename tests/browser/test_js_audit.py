@@ -15,21 +15,54 @@ from ldprl import Laplace, RandomizedResponse, Shape, Trajectory
 from ldprl.assignment import Assignment
 from ldprl.audit import Audit, audit
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
+from ldprl.mechanisms.questions.returns import UNIT
+from ldprl.mechanisms.questions.threshold import CELLS, Threshold
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset_selection import SubsetSelection
+from ldprl.mechanisms.threshold_bits import ThresholdBits
+from ldprl.mechanisms.total import Total
+from ldprl.policies.linear import Linear
+from ldprl.policies.perturbed import Perturbed
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
 from ldprl.shape import Array
 from tests.browser.conftest import CLIENT
 
 SHAPE = Shape(2, 2, 2)
+VECTORS = Linear(features=["pulse"], actions=["rest", "run"], horizon=2, returns=(0, 1))
 EPSILON = 2.0
+
+
+class AttackedBits(ThresholdBits):
+    """Threshold bits, and plans that a service may choose to tell two users apart.
+
+    Policies that are far apart, the narrowest range of thresholds beside a user's return, and
+    returns beyond all bounds.
+    """
+
+    def neighbours(self) -> list[tuple[str, Any, Any, Assignment]]:
+        mean = np.array([2.0**40, -(2.0**40), 0, 1], dtype=np.float32)
+        law = Perturbed(VECTORS, "f" * 32, mean, np.ones(4, dtype=np.float32))
+        narrow = Threshold(UNIT // 2, UNIT // 2 + 1, (0,) * CELLS)
+        users = [(0.50001, 0.49999), (1e308, -1e308), (0.7, None)]
+        return super().neighbours() + [
+            (
+                f"hostile {number}",
+                Total(one),
+                Total(other),
+                Assignment(law, 1.0, (narrow,)).drawn(number),
+            )
+            for number, (one, other) in zip((3, 2**53 - 1, 0), users, strict=True)
+        ]
+
+
 SAMPLES: dict[type[Mechanism], int] = {
     SubsetSelection: 50_000,
     ReturnBits: 8_000,
     RandomizedResponse: 20_000,
     Laplace: 10_000,
+    AttackedBits: 8_000,
 }
 """Reports of each of two users that are measured, after as many for the plan."""
 
@@ -44,13 +77,13 @@ class Drawer:
             command, cwd=CLIENT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
 
-    def draw(self, trajectory: Trajectory, assignment: Assignment, count: int) -> Array:
+    def draw(self, data: Trajectory | Total, assignment: Assignment, count: int) -> Array:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         issued = Issued(self.deployment.digest, 0, 0, assignment)
         request = {
             "assignment": issued.document(self.deployment.built),
-            "trajectory": vars(trajectory),
+            "data": data.value if isinstance(data, Total) else vars(data),
             "count": count,
         }
         self._process.stdin.write(json.dumps(request) + "\n")
@@ -67,16 +100,21 @@ class Drawer:
 @contextmanager
 def drawn_by_node(node: str, kind: type[Mechanism], epsilon: float) -> Iterator[Mechanism]:
     """Yield a mechanism whose reports are made by the client for ``epsilon``."""
-    drawer = Drawer(node, Deployment("audit", SHAPE, str(epsilon), kind.name))
+    problem = VECTORS if kind is AttackedBits else SHAPE
+    drawer = Drawer(node, Deployment("audit", problem, str(epsilon), kind.name))
 
     class InJavaScript(kind):  # type: ignore[valid-type, misc]
         def privatize_many(
-            self, trajectory: Trajectory, assignment: Assignment, count: int, source: RandomSource
+            self,
+            data: Trajectory | Total,
+            assignment: Assignment,
+            count: int,
+            source: RandomSource,
         ) -> Array | Sequence[Array]:
-            return drawer.draw(trajectory, assignment, count)
+            return drawer.draw(data, assignment, count)
 
     try:
-        yield cast(Any, InJavaScript)(SHAPE, epsilon)
+        yield cast(Any, InJavaScript)(problem, epsilon)
     finally:
         drawer.stop()
 
@@ -94,7 +132,7 @@ def kinds(*fast: type[Mechanism]) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("kind", kinds(SubsetSelection, ReturnBits))
+@pytest.mark.parametrize("kind", kinds(SubsetSelection, ReturnBits, AttackedBits))
 def test_its_reports_hold_their_claim(node: str, kind: type[Mechanism]) -> None:
     """Type-I error 2e-6; the bits that are drawn from are fixed."""
     result = audited(node, kind, EPSILON, SAMPLES[kind])
@@ -102,7 +140,7 @@ def test_its_reports_hold_their_claim(node: str, kind: type[Mechanism]) -> None:
     assert result.empirical_epsilon_lower > EPSILON / 4
 
 
-@pytest.mark.parametrize("kind", kinds(SubsetSelection, Laplace))
+@pytest.mark.parametrize("kind", kinds(SubsetSelection, Laplace, AttackedBits))
 def test_half_the_noise_is_convicted(node: str, kind: type[Mechanism]) -> None:
     """The mutant: a client that draws for twice the ε that is claimed."""
     result = audited(node, kind, 2 * EPSILON, SAMPLES[kind] // 2)

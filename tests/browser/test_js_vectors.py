@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ldprl import InputError, Trajectory
+from ldprl.mechanisms.total import Total
 from ldprl.protocol.deployment import Deployment, digest_of
 from ldprl.protocol.messages import Issued
 from tests.browser.make_vectors import VECTORS, text
@@ -31,8 +32,8 @@ def test_python_makes_the_same_reports(case: dict[str, Any]) -> None:
         number = report["assignment"].get("number")
         assignment = Issued.from_document(report["assignment"], deployment, number).assignment
         source = ReplayedSourceForTests(bytes.fromhex(report["bytes"]))
-        trajectory = Trajectory(**report["trajectory"])
-        drawn = deployment.built.privatize(trajectory, assignment, source)
+        data = Total(report["total"]) if "total" in report else Trajectory(**report["trajectory"])
+        drawn = deployment.built.privatize(data, assignment, source)
         values = deployment.built.codec(assignment)
         assert values.write(drawn) == report["values"]
         assert source.used == len(source.content)
@@ -53,11 +54,26 @@ def test_python_refuses_the_same_assignments() -> None:
         ]
 
 
+def _is_wide(report: dict[str, Any]) -> bool | None:
+    own = report["assignment"]["questions"][0].get("own")
+    return None if own is None else bool(own[1])
+
+
 def test_all_that_clients_share_is_covered() -> None:
     documents = [case["document"] for case in CASES]
     shared = {"subset-selection", "return-bits", "bits-and-moves", "laplace", "randomized-response"}
-    assert {document["mechanism"] for document in documents} == shared
+    named = {document["mechanism"] for document in documents}
+    assert named == shared | {"threshold-bits"}
     assert {document["epsilon"] for document in documents} >= {"0.2", "0.37", "2", "20"}
+    with_thresholds = [case for case in CASES if case["document"]["mechanism"] == "threshold-bits"]
+    reports = [report for case in with_thresholds for report in case["reports"]]
+    for seen in ([0], [1]):
+        for is_wide in (True, False):
+            assert any(
+                report["values"] == seen and _is_wide(report) is is_wide for report in reports
+            )
+    assert any("law" in report["assignment"] for report in reports)
+    assert {report["total"] is None for report in reports} == {True, False}
     layouts = {document["randomizer"].get("layout") for document in documents}
     assert layouts == {"separate", "joint", None}
     for mechanism in shared:

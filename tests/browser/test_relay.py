@@ -31,8 +31,8 @@ _TAKE_PART = """async ([relay, digest]) => {
 }"""
 _DRAW = """async ([relay, digest]) => {
     const { Client, ForgetfulStorage } = await import("/ldprl.js");
-    const client = new Client(relay, { digest, storage: new ForgetfulStorage() });
-    return Promise.all([0, 1, 2].map(() => client.assignment()));
+    const client = () => new Client(relay, { digest, storage: new ForgetfulStorage() });
+    return Promise.all([0, 1, 2].map(async () => (await client().begin()).assignment));
 }"""
 _SEAL = """async ([key, size]) => {
     const { seal } = await import("/src/seal.js");

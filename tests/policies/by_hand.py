@@ -25,16 +25,16 @@ FEATURES = Features(
 )
 DOSES = (Level("insulin", "0", "15", "U"), Level("sugar", "-0.1", "0.3"))
 PROBLEMS: dict[str, Layered] = {}
-_COMMON: dict[str, Any] = {"features": FEATURES, "horizon": 96, "returns": (0, 1)}
+COMMON: dict[str, Any] = {"features": FEATURES, "horizon": 96, "returns": (0, 1)}
 for _name, _actions in {
     "choices": Choices(("wait", "eat", "walk")),
     "squash": Levels(DOSES),
     "clip": Levels(DOSES, steps=15, map="clip"),
 }.items():
-    PROBLEMS[f"linear {_name}"] = Linear(**_COMMON, actions=_actions)
+    PROBLEMS[f"linear {_name}"] = Linear(**COMMON, actions=_actions)
     for _activation in ("tanh", "relu", "softsign"):
         PROBLEMS[f"{_activation} {_name}"] = Network(
-            **_COMMON, actions=_actions, hidden=(5, 3), activation=_activation
+            **COMMON, actions=_actions, hidden=(5, 3), activation=_activation
         )
 
 

@@ -1,12 +1,11 @@
 // Mechanisms that ask public questions and hide each answer: what they share.
 
 import { InputError, record, wholeNumber } from "./errors.js";
-import { atMost, bigWhole, exponentialFromBelow } from "./numbers.js";
+import { exponentialFromBelow } from "./numbers.js";
+import { drawItems, readOracle } from "./oracle.js";
 import { observableOf } from "./questions/index.js";
 import { readPartition } from "./questions/partition.js";
 import { subsetBlanket, together } from "./shuffle.js";
-
-const WORDS = 1n << 64n;
 
 /** Answers with a set of items; the own answer is among them more often than not. */
 export class AskingMechanism {
@@ -67,7 +66,7 @@ export class AskingMechanism {
     let start = 0;
     for (const question of questions) {
       const own = this.held(trajectory, policy, question, source);
-      for (const item of draw(question.oracle, own, source)) values.push(start + item);
+      for (const item of drawItems(question.oracle, own, source)) values.push(start + item);
       start += question.oracle.items;
     }
     return values;
@@ -138,33 +137,4 @@ export class AskingMechanism {
 
 function itemsOf(observable, { count }) {
   return count * observable.outcomes(count) + (observable.hasBottom ? 1 : 0);
-}
-
-function draw({ items, size, threshold }, own, source) {
-  const kept = source.coins(1, threshold)[0];
-  const chosen = new Set(kept === 1 ? [own] : []);
-  const item = (pick) => (pick >= own ? pick + 1 : pick);
-  // Floyd's algorithm: every subset of the others is equally likely.
-  for (let last = items - 1 - (size - kept); last < items - 1; last += 1) {
-    const [pick] = source.belowMany(last + 1, 1);
-    chosen.add(item(chosen.has(item(pick)) ? last : pick));
-  }
-  return [...chosen].sort((first, second) => first - second);
-}
-
-function readOracle(field, expected, odds, given) {
-  const items = wholeNumber(`${field}.items`, record(field, given).items, expected, expected);
-  const size = wholeNumber(`${field}.size`, given.size, 1, items - 1);
-  const threshold = bigWhole(`${field}.threshold`, given.threshold);
-  // P(Z | own item in Z) : P(Z | not in Z) = p(d − w) : (1 − p)w with p = threshold/2⁶⁴.
-  const included = {
-    top: threshold * BigInt(items - size),
-    bottom: (WORDS - threshold) * BigInt(size),
-  };
-  const excluded = { top: included.bottom, bottom: included.top };
-  const proper = threshold > 0n && threshold < WORDS;
-  if (!proper || !atMost(included, odds) || !atMost(excluded, odds)) {
-    throw new InputError(`${field}.threshold`, given.threshold, "one that is as private as ε says");
-  }
-  return { items, size, threshold };
 }

@@ -3,7 +3,8 @@
 import { readAssignment } from "./assignment.js";
 import { digestOf, hex } from "./canonical.js";
 import { readDeployment } from "./deployment.js";
-import { InputError, ServiceError, record, wholeNumber } from "./errors.js";
+import { Episode, play } from "./episode.js";
+import { InputError, ServiceError, record } from "./errors.js";
 import { Ledger } from "./ledger.js";
 import { drawAssignment } from "./plan.js";
 import { SystemSource, drawNumber } from "./random.js";
@@ -11,7 +12,6 @@ import { checkRoom, reportText } from "./report.js";
 import { base64, seal } from "./seal.js";
 import { BrowserStorage } from "./storage.js";
 import { Transport } from "./transport.js";
-import { NOTHING, checkReward, checkTrajectory } from "./trajectory.js";
 
 const DIGEST = /^[0-9a-f]{64}$/;
 const REPORT_ID_BYTES = 16;
@@ -28,6 +28,7 @@ const FINAL_CAUSES = [
 /** A user of the service at `url`. */
 export class Client {
   #deployment = null;
+  #episode = null;
   #turn = Promise.resolve();
 
   /**
@@ -61,62 +62,81 @@ export class Client {
     return this.#deployment;
   }
 
-  /** Return a fresh assignment, and with it the id that its report will have. */
-  async assignment() {
-    const deployment = await this.deployment();
+  /**
+   * Pay for a report, fetch the policy, and return the episode to play: the unfinished one of an
+   * earlier visit, if there is one. A deployment that has a report gets a finished episode, whose report
+   * can only be sent, unless `again` and the budget allow another.
+   *
+   * `due`: a Date before which the report is not sent. Where the length of an episode says something,
+   * fix it here: the report is then sent by the first `resume` after it, whenever the episode ended.
+   */
+  async begin({ again = false, due = null } = {}) {
+    const until = secondsOf(due);
+    // Calls take turns: two of them are in one episode.
+    const begun = this.#turn.then(async () => {
+      const deployment = await this.deployment();
+      const known = await this.ledger.before(deployment, { again });
+      const entry = known ?? (await this.#paid(deployment, again, until));
+      const { id, episode } = this.#episode?.entry ?? {};
+      // Another tab may have gone on with it, or may have reported.
+      const isSame = entry.status === "begun" && id === entry.id;
+      if (!isSame || episode.calls !== entry.episode.calls) {
+        this.#episode = await this.#continued(entry, deployment);
+      }
+      return this.#episode;
+    });
+    this.#turn = begun.catch(() => {});
+    return begun;
+  }
+
+  /** Fetch a policy, and pay for a report under it; what does not fit is refused, and costs nothing. */
+  async #paid(deployment, again, due) {
     const id = hex(new SystemSource().randomBytes(REPORT_ID_BYTES));
-    if (deployment.shuffle !== null) {
-      // The user draws: nobody else may know which assignment it is.
-      const { answer, digest } = await this.transport.getWithDigest("/v1/policy");
-      const drawn = await drawAssignment(answer, deployment, new SystemSource());
-      return { id, plan: digest, ...drawn };
+    const received = await this.#received(id, deployment);
+    await readReceived(received, deployment);
+    return this.ledger.begin(deployment, id, { ...received, due, calls: 0 }, { again });
+  }
+
+  async #received(id, deployment) {
+    const source = new SystemSource();
+    if (deployment.shuffle === null) {
+      const number = drawNumber(source);
+      const assignment = await this.transport.get(`/v1/policy?id=${id}&number=${number}`);
+      return { assignment, number };
     }
-    const number = drawNumber(new SystemSource());
-    const document = await this.transport.get(`/v1/policy?id=${id}&number=${number}`);
-    return { id, ...(await readAssignment(document, deployment, number)) };
+    // The user draws: nobody else may know which assignment it is.
+    const { answer, digest } = await this.transport.getWithDigest("/v1/policy");
+    const { document, reportBytes } = await drawAssignment(answer, deployment, source);
+    return { assignment: document, number: document.number, reportBytes, plan: digest };
+  }
+
+  async #continued(entry, deployment) {
+    const isBegun = entry.status === "begun";
+    const assignment = isBegun ? await readReceived(entry.episode, deployment) : null;
+    const { problem } = deployment;
+    const deliver = (episode, data, send) => this.#deliver(episode, data, send);
+    return new Episode(entry, assignment, { problem, ledger: this.ledger, deliver });
   }
 
   /**
-   * Run an episode: `step(state, action, h)` resolves to { reward, next }, or to null if
-   * the user stops or does something else, which leaves nothing to report.
+   * Randomize `data` once, write the report down, and send it unless it is to wait. Where anything fails
+   * once it is drawn, the report is lost, and never drawn again.
    */
-  async episode(assignment, start, step) {
-    const { states, horizon } = (await this.deployment()).shape;
-    const trajectory = { states: [], actions: [], rewards: [] };
-    let state = start;
-    for (let h = 0; h < horizon; h += 1) {
-      wholeNumber("state", state, 0, states - 1);
-      const action = assignment.policy[h][state];
-      const outcome = await step(state, action, h);
-      if (outcome === null || outcome === undefined) return NOTHING;
-      trajectory.states.push(state);
-      trajectory.actions.push(action);
-      trajectory.rewards.push(checkReward("reward", outcome.reward));
-      state = outcome.next;
-    }
-    return trajectory;
-  }
-
-  /**
-   * Pay for a report of `trajectory`, randomize it once, write it down, and return the ledger's
-   * entry. A deployment that has a report gets the same one, unless `again` and the budget allow
-   * another. Where anything fails once it is paid for, the report is lost, and never drawn again.
-   */
-  makeReport(assignment, trajectory, { again = false } = {}) {
+  async #deliver({ entry, assignment }, data, send) {
     const make = async () => {
       const deployment = await this.deployment();
-      checkTrajectory(trajectory, deployment.shape);
-      await checkSealing(assignment, deployment);
-      const paid = await this.ledger.reserve(deployment, assignment.id, { again });
+      const paid = await this.ledger.draw(entry.id);
       if (paid.status !== "drawing") return paid;
-      const values = deployment.privatize(trajectory, assignment);
-      const text = reportText(assignment, assignment.id, values);
-      return this.ledger.complete(assignment.id, await bodyOf(text, assignment, deployment));
+      const values = deployment.privatize(data, assignment);
+      const text = reportText(assignment, entry.id, values);
+      return this.ledger.complete(entry.id, await bodyOf(text, assignment, deployment));
     };
-    // Calls take turns: one does not find the report of another half made.
-    const made = this.#turn.then(() => this.ledger.alone(make));
-    this.#turn = made.catch(() => {});
-    return made;
+    const made = entry.status === "begun" ? await this.ledger.alone(make) : entry;
+    return send && this.#isDue(made) ? this.send(made) : made;
+  }
+
+  #isDue({ due }) {
+    return due === undefined || due <= this.ledger.clock();
   }
 
   /** Send a report that is not settled yet; the same bytes under the same id, however often. */
@@ -139,38 +159,57 @@ export class Client {
     return this.ledger.settle(entry, answer.status);
   }
 
-  /** Send what an earlier visit could not, and return the settled entries. */
+  /**
+   * Send what an earlier visit could not, and return the settled entries. An episode whose time has
+   * come is reported as it is: a user who is not at its end has left.
+   */
   async resume() {
     const { digest } = await this.deployment();
     const entries = (await this.ledger.entries()).filter((entry) => entry.deployment === digest);
     const settled = [];
-    for (const entry of entries.filter(({ status }) => status === "pending")) {
-      settled.push(await this.send(entry));
+    for (const entry of entries) {
+      if (entry.status === "pending" && this.#isDue(entry)) settled.push(await this.send(entry));
+      const due = entry.status === "begun" ? entry.episode.due : null;
+      if (due !== null && this.#isDue({ due })) settled.push(await (await this.begin()).report());
     }
     return settled;
   }
 
   /**
-   * Do all of it: an episode from the state `start`, its report, and sending it. Whoever stops, and
-   * even a `step` that fails, still reports, so that taking part says nothing.
+   * Do all of it: an episode that starts with `start`, a state or a vector or a function that returns it,
+   * its report, and sending it. `step(seen, action, h)` resolves to { reward, next }, with vectors also
+   * `terminated`, or to null if the user stops or does something else. Whoever stops, and even a `step`
+   * that fails, still reports, so that taking part says nothing.
    */
   async participate(start, step, { again = false } = {}) {
-    const deployment = await this.deployment();
     await this.resume();
-    const before = await this.ledger.before(deployment, { again });
-    if (before !== null) return before;
-    const assignment = await this.assignment();
-    let trajectory = NOTHING;
+    const episode = await this.begin({ again });
     let failure = null;
     try {
-      trajectory = await this.episode(assignment, start, step);
+      await play(episode, start, step);
     } catch (error) {
       failure = error;
     }
-    const entry = await this.send(await this.makeReport(assignment, trajectory, { again }));
+    const entry = await episode.report();
     if (failure !== null) throw failure;
     return entry;
   }
+}
+
+/** Read an assignment as it was received or kept, and refuse now what would fail once a report is drawn. */
+async function readReceived({ assignment, number, reportBytes, plan }, deployment) {
+  const read = await readAssignment(assignment, deployment, number);
+  const more = reportBytes === undefined ? {} : { reportBytes, plan };
+  const issued = { ...read, ...more };
+  await checkSealing(issued, deployment);
+  return issued;
+}
+
+/** Return a date in seconds since 1970, as the ledger keeps times; null without any. */
+function secondsOf(due) {
+  const seconds = due === null ? 0 : due instanceof Date ? due.getTime() / 1000 : NaN;
+  if (Number.isNaN(seconds)) throw new InputError("due", due, "a Date, or null");
+  return due === null ? null : seconds;
 }
 
 /** Return what is posted: the report itself, or sealed for the service where there is a relay. */

@@ -1,23 +1,20 @@
 // A running service's frozen parameters, and the digest by which a client knows them again.
 
-import { readAdmissible } from "./admissible.js";
 import "./bits-and-moves.js";
 import { digestOf } from "./canonical.js";
 import "./counters.js";
-import { InputError, record, wholeNumber } from "./errors.js";
+import { InputError, record } from "./errors.js";
 import { decimal } from "./numbers.js";
 import { SystemSource } from "./random.js";
 import { mechanismOf } from "./mechanisms.js";
+import { readProblem } from "./policies/index.js";
 import "./return-bits.js";
 import { readShuffle } from "./shuffle.js";
 import "./subset.js";
-import { checkTrajectory } from "./trajectory.js";
+import { Tables } from "./tables.js";
+import "./threshold-bits.js";
 
 const FORMAT = 2;
-// What a page builds from a document that anybody may have written: the bounds of Python's client.
-const MOST_EACH = 10_000;
-const MOST_CELLS = 1_000_000;
-const MOST_COUNTERS = 1_000_000;
 
 /** What a client trusts a service with: read by `readDeployment` alone. */
 class Deployment {
@@ -26,22 +23,22 @@ class Deployment {
     this.digest = digest;
     this.name = document.name;
     const Mechanism = mechanismOf(document.mechanism);
-    this.shape = readShape(document.shape, Mechanism.reportsCounters === true);
+    this.problem = readProblemOf(document, Mechanism);
+    this.shape = this.problem.shape ?? null;
     this.mechanism = document.mechanism;
     this.epsilon = document.epsilon;
-    this.labels = readLabels(document.labels, this.shape);
-    this.admissible = readAdmissible(document.structure, this.shape);
+    this.labels = readLabels(document.labels, this.problem);
     const epsilon = decimal("epsilon", this.epsilon);
     if (epsilon.top === 0n) throw new InputError("epsilon", this.epsilon, "a number > 0");
     const randomizer = record("randomizer", document.randomizer);
-    this.randomizer = new Mechanism(this.shape, epsilon, randomizer);
+    this.randomizer = new Mechanism(this.shape ?? this.problem, epsilon, randomizer);
     this.shuffle = readShuffle(document.shuffle, this.randomizer, Number(this.epsilon));
   }
 
-  /** Return the values to send for a user with this `trajectory` who received `assignment`. */
-  privatize(trajectory, assignment, source = new SystemSource()) {
-    checkTrajectory(trajectory, this.shape);
-    return this.randomizer.privatize(trajectory, assignment, source);
+  /** Return the values to send for a user with this `data` who received `assignment`. */
+  privatize(data, assignment, source = new SystemSource()) {
+    this.problem.checkData(data);
+    return this.randomizer.privatize(data, assignment, source);
   }
 }
 
@@ -58,26 +55,22 @@ export async function readDeployment(document) {
   return new Deployment(document, await digestOf(document));
 }
 
-function readShape(shape, counting) {
-  record("shape", shape);
-  const size = (field) => wholeNumber(`shape.${field}`, shape[field], 1, MOST_EACH);
-  if (typeof shape.step_dependent !== "boolean") {
-    throw new InputError("shape.step_dependent", shape.step_dependent, "true or false");
+/** Read the table `policy`, or the sizes of tables in its place. */
+function readProblemOf(document, Mechanism) {
+  const hasVectors = document.policy !== undefined;
+  if (hasVectors !== (Mechanism.forVectors === true)) {
+    const expected = hasVectors ? "one for policies with parameters" : "one for tables";
+    throw new InputError("mechanism", document.mechanism, expected);
   }
-  const [states, actions, horizon] = ["states", "actions", "horizon"].map(size);
-  wholeNumber("shape.horizon × states", horizon * states, 1, MOST_CELLS);
-  const models = shape.step_dependent ? horizon : 1;
-  if (counting) {
-    wholeNumber("shape.counters", models * states * actions * (states + 2), 1, MOST_COUNTERS);
-  }
-  return { states, actions, horizon, stepDependent: shape.step_dependent };
+  if (hasVectors) return readProblem(document.policy);
+  return new Tables(document, Mechanism.reportsCounters === true);
 }
 
-function readLabels(labels, shape) {
+function readLabels(labels, problem) {
   record("labels", labels);
-  for (const field of ["states", "actions"]) {
-    if (!Array.isArray(labels[field]) || labels[field].length !== shape[field]) {
-      throw new InputError(`labels.${field}`, labels[field], `${shape[field]} labels`);
+  for (const field of problem.labelled) {
+    if (!Array.isArray(labels[field]) || labels[field].length !== problem.shape[field]) {
+      throw new InputError(`labels.${field}`, labels[field], `${problem.shape[field]} labels`);
     }
   }
   return labels;

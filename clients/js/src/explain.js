@@ -10,14 +10,15 @@ const WORDS = 1n << 64n;
  * Count the episodes that could have produced a report: one is a state and a reward of 0 or 1 for
  * every step, (2S)^H of them under one policy, or to have stopped or done otherwise. Every one of
  * them could have, and none is more than `factor` ≤ e^ε times as likely as another to have done so.
- * With several questions each has a factor of its own, and together they make up the whole one.
+ * With several questions each has a factor of its own, and together they make up the whole one. Where
+ * users see vectors nobody can count episodes: their numbers are null.
  */
 export function explain(deployment, assignment, values) {
   const { shape, mechanism, epsilon, randomizer } = deployment;
-  const episodes = BigInt(2 * shape.states) ** BigInt(shape.horizon) + 1n;
+  const episodes = shape && BigInt(2 * shape.states) ** BigInt(shape.horizon) + 1n;
   const { top, bottom } = decimal("epsilon", epsilon);
   const bound = Math.exp(quotient(top, bottom));
-  const common = { mechanism, epsilon, episodes, others: episodes - 1n, factor: bound };
+  const common = { mechanism, epsilon, episodes, others: shape && episodes - 1n, factor: bound };
   if (assignment.questions.length === 0) return common;
   const reported = randomizer.answered(assignment, values);
   const questions = assignment.questions.map((question, i) => {
@@ -27,9 +28,11 @@ export function explain(deployment, assignment, values) {
       factor: quotient(threshold * BigInt(items - size), (WORDS - threshold) * BigInt(size)),
       possible: items,
       answers: reported[i].map((item) => randomizer.meaning(question, item)),
-      likelier: reported[i]
-        .map((item) => episodesWith(item, question, shape))
-        .reduce((total, count) => total + count, 0n),
+      likelier:
+        shape &&
+        reported[i]
+          .map((item) => episodesWith(item, question, shape))
+          .reduce((total, count) => total + count, 0n),
     };
   });
   const factor = questions.reduce((product, question) => product * question.factor, 1);

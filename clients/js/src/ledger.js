@@ -1,9 +1,9 @@
 // The user's own book of reports: what was sent, and what it has cost.
 //
-// A report is paid for before it is drawn, and written down before anybody sees it. A retry sends the
-// same bytes under the same id; a fresh draw would cost ε again. Where drawing, sealing or writing
-// fails, the report is lost: its entry stays as "drawing", and it is never drawn again, as what failed
-// may have depended on what was drawn.
+// A report is paid for when its episode begins, and its entry keeps the episode so far ("begun"). It is
+// written down before anybody sees it. A retry sends the same bytes under the same id; a fresh draw
+// would cost ε again. Where drawing, sealing or writing fails, the report is lost: its entry stays as
+// "drawing", and it is never drawn again, as what failed may have depended on what was drawn.
 
 import { Budget, spentOn } from "./budget.js";
 import { InputError } from "./errors.js";
@@ -50,9 +50,9 @@ export class Ledger {
     return { reports: first ? 1 : 0, counted, days: first ? 0 : null };
   }
 
-  /** Return the report that a deployment has, unless `again`; or null if a new one is allowed. */
+  /** Return the entry that a deployment has, unless `again`; or null if a new one is allowed. */
   async before(deployment, { again = false } = {}) {
-    return this.alone(async () => this.#before(await this.entries(), deployment, null, again));
+    return this.alone(async () => this.#before(await this.entries(), deployment, again));
   }
 
   /** Run `work` while nobody else with this ledger makes a report: one half made is not lost. */
@@ -61,27 +61,50 @@ export class Ledger {
   }
 
   /**
-   * Pay for the report `id`, and return its entry as "drawing": it is drawn now, or never. A
-   * deployment that has a report gets the old one, unless `again`.
+   * Pay for the report `id` of an episode that begins, and return its entry. A deployment that has a
+   * report gets the old one, unless `again`; an unfinished episode is always continued.
    */
-  async reserve(deployment, id, { again = false } = {}) {
+  async begin(deployment, id, episode, { again = false } = {}) {
     return this.storage.change((entries) => {
-      const before = this.#before(entries, deployment, id, again);
+      const before = this.#before(entries, deployment, again);
       if (before !== null) return { entries, result: before };
       const { digest, epsilon } = deployment;
-      const entry = { id, deployment: digest, epsilon, status: "drawing" };
-      return { entries: [...entries, entry], result: entry };
+      const result = { id, deployment: digest, epsilon, status: "begun", episode };
+      return { entries: [...entries, result], result };
+    });
+  }
+
+  /** Keep an episode as it is after a call, unless another tab has gone on with it meanwhile. */
+  async note(id, episode) {
+    return this.#replace(id, "begun", (entry) => {
+      if (entry.episode.calls + 1 !== episode.calls) {
+        const expected = `${entry.episode.calls + 1}: another tab has gone on with it, begin() again`;
+        throw new InputError("episode.calls", episode.calls, expected);
+      }
+      return { ...entry, episode };
+    });
+  }
+
+  /**
+   * Note that the report `id` is drawn now, or never, and forget what happened. A report that another
+   * tab has made is returned as it is; one that is lost is refused.
+   */
+  async draw(id) {
+    return this.storage.change((entries) => {
+      const kept = entries.find((entry) => entry.id === id);
+      if (kept?.status === "drawing") throw lost(kept, false);
+      if (kept === undefined) throw new InputError("id", id, "a report that is paid for");
+      if (kept.status !== "begun") return { entries, result: kept };
+      const { episode, ...entry } = kept;
+      const due = episode.due === null ? {} : { due: episode.due };
+      const result = { ...entry, ...due, status: "drawing" };
+      return { entries: entries.map((one) => (one === kept ? result : one)), result };
     });
   }
 
   /** Write down the report `id`, as the text that is sent. */
   async complete(id, body) {
-    return this.storage.change((entries) => {
-      const paid = entries.find((entry) => entry.id === id && entry.status === "drawing");
-      if (paid === undefined) throw new InputError("id", id, "a report that is being drawn");
-      const result = { ...paid, body, status: "pending" };
-      return { entries: entries.map((entry) => (entry === paid ? result : entry)), result };
-    });
+    return this.#replace(id, "drawing", (entry) => ({ ...entry, body, status: "pending" }));
   }
 
   /** Note what the service said to a report, so that it need not be sent again. */
@@ -99,13 +122,20 @@ export class Ledger {
     });
   }
 
-  #before(entries, { digest, epsilon }, id, again) {
+  async #replace(id, status, change) {
+    return this.storage.change((entries) => {
+      const kept = entries.find((entry) => entry.id === id && entry.status === status);
+      if (kept === undefined) throw new InputError("id", id, `a report that is ${status}`);
+      const result = change(kept);
+      return { entries: entries.map((entry) => (entry === kept ? result : entry)), result };
+    });
+  }
+
+  #before(entries, { digest, epsilon }, again) {
     const latest = latestOf(entries, digest);
-    const same = entries.find((entry) => entry.id === id) ?? (again ? null : latest);
-    if (same?.status === "drawing") {
-      const expected = `true and a new assignment: report ${same.id} is lost, another costs ε again`;
-      throw new InputError("again", again, expected);
-    }
+    if (latest?.status === "begun") return latest;
+    const same = again ? null : latest;
+    if (same?.status === "drawing") throw lost(same, again);
     if (same !== null) return same;
     if (this.budget === null) {
       if (latest === null) return null;
@@ -124,4 +154,9 @@ export class Ledger {
 
 function latestOf(entries, deployment) {
   return entries.findLast((entry) => entry.deployment === deployment) ?? null;
+}
+
+function lost({ id }, again) {
+  const expected = `true and a new episode: report ${id} is lost, another costs ε again`;
+  return new InputError("again", again, expected);
 }

@@ -44,9 +44,7 @@ test("one user takes part, and what leaves is the report alone", async () => {
 
 test("the same bytes are sent until they are acknowledged, never faster than asked", async () => {
   const one = client();
-  await one.deployment();
-  const issued = await one.assignment();
-  const entry = await one.makeReport(issued, NOTHING);
+  const entry = await (await one.begin()).report({ send: false });
   service.failures = [
     down,
     answer(503, { cause: "overloaded" }, { "retry-after": "7" }),
@@ -69,8 +67,7 @@ test("the same bytes are sent until they are acknowledged, never faster than ask
 
 test("a report that could not be sent is sent by the next visit, unchanged", async () => {
   const first = client({ attempts: 2 });
-  await first.deployment();
-  const entry = await first.makeReport(await first.assignment(), NOTHING);
+  const entry = await (await first.begin()).report({ send: false });
   service.failures = [down, down];
   await assert.rejects(first.send(entry), (error) => error instanceof ServiceError && error.later);
   const trajectory = [];
@@ -81,7 +78,7 @@ test("a report that could not be sent is sent by the next visit, unchanged", asy
 
 test("a lost acknowledgement does not make a second report", async () => {
   const one = client({ attempts: 1 });
-  const entry = await one.makeReport(await one.assignment(), NOTHING);
+  const entry = await (await one.begin()).report({ send: false });
   service.failures = [
     async (url, options) => {
       await service.fetch(url, options);
@@ -96,7 +93,7 @@ test("a lost acknowledgement does not make a second report", async () => {
 
 test("a refusal is final and states its cause; a proxy's refusal is not", async () => {
   const one = client();
-  const entry = await one.makeReport(await one.assignment(), NOTHING);
+  const entry = await (await one.begin()).report({ send: false });
   service.failures = [answer(403, { error: "who are you?" })];
   await assert.rejects(one.send(entry), (error) => error.status === 403);
   assert.equal((await one.ledger.latest(service.digest)).status, "pending");
@@ -109,7 +106,7 @@ test("a refusal is final and states its cause; a proxy's refusal is not", async 
 
 test("a service that asks for hours is not waited for", async () => {
   const one = client();
-  const entry = await one.makeReport(await one.assignment(), NOTHING);
+  const entry = await (await one.begin()).report({ send: false });
   service.failures = [answer(503, { cause: "paused" }, { "retry-after": "86400" })];
   await assert.rejects(one.send(entry), (error) => error.reason === "paused");
   assert.deepEqual(waits, []);
@@ -134,14 +131,23 @@ test("who stops, and whose step fails, reports nevertheless", async () => {
 
 test("an episode follows the policy and keeps what happened", async () => {
   const one = client();
-  const issued = await one.assignment();
-  const trajectory = await one.episode(issued, 2, lucky);
-  assert.deepEqual(trajectory.states, [2, 0, 1, 2]);
-  assert.deepEqual(
-    trajectory.actions,
-    trajectory.states.map((state, h) => issued.policy[h][state]),
-  );
-  assert.deepEqual(trajectory.rewards, [1, 1, 1, 1]);
+  const episode = await one.begin();
+  const { policy } = episode.assignment;
+  assert.equal(episode.state, null);
+  assert.equal(await episode.action(2), policy[0][2]);
+  for (let h = 0; h < 3; h += 1) {
+    await episode.record(1, { next: h });
+    assert.equal(await episode.action(), policy[h + 1][h]);
+  }
+  assert.equal(episode.done, false);
+  await episode.record(0.5);
+  assert.deepEqual(episode.data(), {
+    states: [2, 0, 1, 2],
+    actions: [2, 0, 1, 2].map((state, h) => policy[h][state]),
+    rewards: [1, 1, 1, 0.5],
+  });
+  assert.equal(episode.done, true);
+  await assert.rejects(episode.action(1), { field: "step" });
 });
 
 test("one report for a deployment, more only within a budget", async () => {
@@ -201,7 +207,7 @@ test("a report without a verdict counts for ever", async () => {
   const one = client({ budget: { epsilon: "2", days: 1 } });
   let now = 2e9;
   one.ledger.clock = () => now;
-  await one.makeReport(await one.assignment(), NOTHING);
+  await (await one.begin()).report({ send: false });
   now += 1e9;
   assert.deepEqual(await one.ledger.left(await one.deployment()), {
     reports: 0,
@@ -216,21 +222,24 @@ for (const days of [0, -1, "7", NaN, Infinity]) {
   });
 }
 
-test("an assignment makes one report, however often it is asked for", async () => {
+test("an episode makes one report, however often it is asked for", async () => {
   const one = client({ budget: "100" });
-  const issued = await one.assignment();
-  const entry = await one.makeReport(issued, NOTHING, { again: true });
-  assert.deepEqual(await one.makeReport(issued, NOTHING, { again: true }), entry);
+  const episode = await one.begin({ again: true });
+  assert.equal(await one.begin({ again: true }), episode);
+  const entry = await episode.report({ send: false });
+  assert.deepEqual(await episode.report({ send: false }), entry);
   assert.equal(await one.ledger.spent(), "2");
+  assert.notEqual((await one.begin({ again: true })).entry.id, entry.id);
+  assert.equal((await episode.report()).status, "counted");
 });
 
 test("a report is written down before anybody sees it", async () => {
   const one = client();
-  const issued = await one.assignment();
+  const episode = await one.begin();
   storage.change = async () => {
     throw new Error("the store is full");
   };
-  await assert.rejects(one.makeReport(issued, NOTHING), /full/);
+  await assert.rejects(episode.report(), /full/);
   await assert.rejects(one.participate(0, lucky), /full/);
   assert.deepEqual(service.reports, []);
 });

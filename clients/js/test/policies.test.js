@@ -4,7 +4,8 @@ import { test } from "node:test";
 
 import { InputError } from "../src/errors.js";
 import { tanh } from "../src/policies/elementary.js";
-import { Parametric, definePolicy, readProblem } from "../src/policies/parametric.js";
+import { definePolicy, readProblem } from "../src/policies/index.js";
+import { Parametric } from "../src/policies/parametric.js";
 import { checkPolicies } from "../testing/policies.js";
 
 const VECTORS = JSON.parse(await readFile(new URL("policies.json", import.meta.url), "utf8"));

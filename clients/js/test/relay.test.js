@@ -4,8 +4,6 @@ import { beforeEach, test } from "node:test";
 import {
   Client,
   ForgetfulStorage,
-  InputError,
-  NOTHING,
   defineMechanism,
   digestOf,
   readDeployment,
@@ -131,20 +129,13 @@ test("no report is longer than the longest, and the noise can make one as long",
   assert.equal(Math.max(...ends), least);
 });
 
-test("an assignment with less room than its report may take is not paid for", async () => {
-  const one = await counting(client);
-  const issued = { ...(await one.assignment()), reportBytes: 150 };
-  await assert.rejects(one.makeReport(issued, NOTHING), { field: "plan.report_bytes" });
-  assert.deepEqual([one.draws, await one.ledger.spent()], [0, "0"]);
-});
-
-/** Replace a method by one that fails from its second call on: the first is a trial, or the payment. */
-function failsLater(t, object, name) {
+/** Replace a method by one that fails after `fine` calls. */
+function failsAfter(t, fine, object, name) {
   const original = object[name].bind(object);
   let calls = 0;
   t.mock.method(object, name, (...given) => {
     calls += 1;
-    return calls > 1 ? full() : original(...given);
+    return calls > fine ? full() : original(...given);
   });
 }
 
@@ -154,27 +145,27 @@ const FAILURES = {
     const { privatize } = found;
     t.mock.method(found, "privatize", (...given) => full(privatize(...given)));
   },
-  sealing: (t) => failsLater(t, crypto.subtle, "encrypt"),
-  encoding: (t) => failsLater(t, globalThis, "btoa"),
-  storage: (t) => failsLater(t, storage, "change"),
+  sealing: (t) => failsAfter(t, 0, crypto.subtle, "encrypt"),
+  encoding: (t) => failsAfter(t, 0, globalThis, "btoa"),
+  // The first change says that the report is drawn now.
+  storage: (t) => failsAfter(t, 1, storage, "change"),
 };
 
 for (const [point, inject] of Object.entries(FAILURES)) {
   test(`a report is drawn once, also where ${point} fails`, async (t) => {
     const one = await counting(client);
-    const issued = await one.assignment();
+    const episode = await one.begin();
     inject(t, await one.deployment());
-    await assert.rejects(one.makeReport(issued, NOTHING), /full/);
+    await assert.rejects(episode.report(), /full/);
     t.mock.restoreAll();
     assert.equal(one.draws, 1);
     assert.equal(await one.ledger.spent(), "2", "paid for before it was drawn");
-    // Neither the same assignment, nor another one, nor the next visit.
+    // Neither by the same episode, nor by another one, nor at the next visit.
     const lost = (error) => error.field === "again" && /is lost/.test(error.message);
-    await assert.rejects(one.makeReport(issued, NOTHING), lost);
-    await assert.rejects(one.makeReport(await one.assignment(), NOTHING), lost);
+    await assert.rejects(episode.report(), lost);
+    await assert.rejects(one.begin(), lost);
     const next = await counting(() => client({ budget: "4" }));
     await assert.rejects(next.participate(0, never), lost);
-    await assert.rejects(next.makeReport(issued, NOTHING, { again: true }), lost);
     assert.deepEqual(await next.resume(), []);
     assert.deepEqual([one.draws, next.draws, posted], [1, 0, []]);
     const { reports, counted } = await next.ledger.left(await next.deployment());
@@ -188,34 +179,28 @@ for (const [point, inject] of Object.entries(FAILURES)) {
 test("a report that cannot be paid for is not drawn", async () => {
   const one = await counting(client);
   storage.change = async () => full();
-  await assert.rejects(one.makeReport(await one.assignment(), NOTHING), /full/);
+  await assert.rejects(one.begin(), /full/);
   assert.equal(one.draws, 0);
 });
 
 test("what cannot be sealed is not drawn", async (t) => {
   const one = await counting(client);
-  const issued = await one.assignment();
   t.mock.method(crypto.subtle, "generateKey", async () => {
     throw new Error("no X25519");
   });
-  await assert.rejects(one.makeReport(issued, NOTHING), /no X25519/);
+  await assert.rejects(one.begin(), /no X25519/);
   assert.deepEqual([one.draws, await one.ledger.spent()], [0, "0"]);
 });
 
-test("a trajectory that nobody can have is not paid for", async () => {
+test("two calls at once make one report, and so do two visits", async () => {
   const one = await counting(client);
-  const issued = await one.assignment();
-  const wrong = { states: [9, 9], actions: [0, 0], rewards: [0, 0] };
-  await assert.rejects(one.makeReport(issued, wrong), InputError);
-  assert.deepEqual([one.draws, await one.ledger.spent()], [0, "0"]);
-});
-
-test("two calls at once make one report", async () => {
-  const one = await counting(client);
-  const issued = await one.assignment();
-  const [first, second] = await Promise.all([0, 1].map(() => one.makeReport(issued, NOTHING)));
-  assert.deepEqual(first, second);
-  assert.equal(one.draws, 1);
+  const [first, second] = await Promise.all([one.begin(), one.begin()]);
+  assert.equal(first, second);
+  const [entry, same] = await Promise.all([first.report(), second.report()]);
+  assert.deepEqual(entry, same);
+  const elsewhere = await counting(client);
+  assert.deepEqual((await elsewhere.begin()).entry, entry);
+  assert.equal(one.draws + elsewhere.draws, 1);
 });
 
 test("behind a relay a mechanism must say how long its reports are", async () => {
@@ -237,13 +222,13 @@ test("assignments are drawn by their shares", async () => {
   // that draws evenly is 0.25 away.
   const source = new InsecureSource(3);
   let second = 0;
-  for (let i = 0; i < 4000; i += 1) second += (await drawAssignment(plan, deployment, source)).assignment;
+  for (let i = 0; i < 4000; i += 1) second += (await drawAssignment(plan, deployment, source)).document.assignment;
   assert.ok(Math.abs(second / 4000 - 0.75) < 0.055);
 });
 
 test("a report is written down once", async () => {
   const one = client();
-  const entry = await one.makeReport(await one.assignment(), NOTHING);
+  const entry = await (await one.begin()).report({ send: false });
   await assert.rejects(one.ledger.complete(entry.id, "another"), { field: "id" });
   await assert.rejects(one.ledger.complete("0".repeat(32), "unpaid"), { field: "id" });
   assert.deepEqual(await one.ledger.entries(), [entry]);

@@ -10,8 +10,8 @@ const deployment = await readDeployment(document);
 const source = new InsecureSource(0);
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { assignment, trajectory, count } = JSON.parse(line);
-  const issued = await readAssignment(assignment, deployment);
-  const draw = () => deployment.privatize(trajectory, issued, source);
+  const { assignment, data, count } = JSON.parse(line);
+  const issued = await readAssignment(assignment, deployment, assignment.number);
+  const draw = () => deployment.privatize(data, issued, source);
   process.stdout.write(`${JSON.stringify(Array.from({ length: count }, draw))}\n`);
 }

@@ -2,9 +2,7 @@
 
 import { hex } from "../src/canonical.js";
 import { InputError } from "../src/errors.js";
-import "../src/policies/linear.js";
-import "../src/policies/network.js";
-import { readProblem } from "../src/policies/parametric.js";
+import { readProblem } from "../src/policies/index.js";
 import { Perturbed } from "../src/policies/perturbed.js";
 
 const ODD = [NaN, Infinity, -Infinity, 1e308, -1e308, 1e-320, 0];
@@ -23,7 +21,7 @@ export async function checkPolicies({ problems, laws, refusals }) {
     const drawn = new Perturbed(law, problem);
     const actions = [];
     for (let number = 0; number < policies; number += 1) {
-      const parameters = await drawn.parameters(number);
+      const parameters = await drawn.policy(number);
       for (let user = 0; user < seen; user += 1) {
         actions.push(problem.act(parameters, observation(number * seen + user)));
       }
@@ -35,7 +33,7 @@ export async function checkPolicies({ problems, laws, refusals }) {
     const problem = readProblem(policy);
     const drawn = new Perturbed(law, problem);
     for (const [place, number] of numbers.entries()) {
-      const theta = await drawn.parameters(number);
+      const theta = await drawn.policy(number);
       compare(`ξ of ${number}`, [...(await drawn.perturbation(number))], perturbations[place]);
       compare(`θ of ${number}`, [...theta], [...problem.readPolicy(parameters[place])]);
       const words = { r: r[place], wide: wide[place] };

@@ -1,4 +1,4 @@
-// A service that in a page's memory: answers what the real one would.
+// A service in a page's memory: it answers what the real one would.
 
 /** Serves one deployment; answers in `failures` are given first, a function each. */
 export class ServiceForTests {
@@ -14,13 +14,17 @@ export class ServiceForTests {
 
   fetch = async (url, options = {}) => {
     const { pathname, searchParams } = new URL(url);
-    this.calls.push({ path: pathname, id: searchParams.get("id"), ...options });
+    const [id, number] = ["id", "number"].map((name) => searchParams.get(name));
+    this.calls.push({ path: pathname, id, number, ...options });
     const failure = this.failures.shift();
     if (failure !== undefined) return failure(url, options);
     if (pathname === "/v1/deployment") {
       return Response.json({ digest: this.digest, deployment: this.document });
     }
-    if (pathname === "/v1/policy") return Response.json(this.assigned);
+    if (pathname === "/v1/policy") {
+      const { assigned } = this;
+      return Response.json(typeof assigned === "function" ? assigned(Number(number)) : assigned);
+    }
     return Response.json(this.#count(options.body));
   };
 

@@ -8,8 +8,9 @@ import {
   readAssignment,
   readDeployment,
 } from "../ldprl.js";
+import { drawAssignment } from "../src/plan.js";
 import { discreteLaplace } from "../src/laplace.js";
-import { readLaw, tableOf } from "../src/tables.js";
+import { TableLaw } from "../src/tables.js";
 import { rewardBit } from "../src/trajectory.js";
 import { ReplayedSourceForTests } from "./replayed-source.js";
 
@@ -21,7 +22,7 @@ const SAMPLERS = {
 };
 
 /** Return how many vectors were checked, and in words which of them came out differently. */
-export async function checkVectors({ samplers, tables, ledgers, deployments, refusals }) {
+export async function checkVectors({ samplers, tables, ledgers, deployments, refusals, hostile }) {
   const result = { checked: 0, failures: [] };
   const compare = (what, found, expected) => {
     result.checked += 1;
@@ -34,7 +35,7 @@ export async function checkVectors({ samplers, tables, ledgers, deployments, ref
     compare(vector.call, [values, source.exhausted], [vector.values, true]);
   }
   for (const { shape, law, number, table } of tables) {
-    compare(`table ${number}`, await tableOf(readLaw(law, shape), number), table);
+    compare(`table ${number}`, await new TableLaw(law, shape).policy(number), table);
   }
   for (const { budget, now, entries, epsilon, left } of ledgers) {
     const storage = new ForgetfulStorage();
@@ -45,10 +46,10 @@ export async function checkVectors({ samplers, tables, ledgers, deployments, ref
   for (const { document, digest, reports } of deployments) {
     compare(`${document.name}: digest`, await digestOf(document), digest);
     const deployment = await readDeployment(document);
-    for (const { assignment, trajectory, bytes, values } of reports) {
+    for (const { assignment, trajectory, total, bytes, values } of reports) {
       const source = new ReplayedSourceForTests(bytes);
-      const issued = await readAssignment(assignment, deployment);
-      const found = deployment.privatize(trajectory, issued, source);
+      const issued = await readAssignment(assignment, deployment, assignment.number);
+      const found = deployment.privatize(trajectory ?? total, issued, source);
       compare(`${document.name}: report`, [found, source.exhausted], [values, true]);
       explain(deployment, issued, found);
     }
@@ -59,5 +60,37 @@ export async function checkVectors({ samplers, tables, ledgers, deployments, ref
     const wanted = `InputError: ${field} = ${value}: expected ${expected}`;
     compare(`${field} refused`, said, field === null ? null : wanted);
   }
+  const relayed = await readDeployment(hostile.document);
+  for (const { field, kind, part, change } of hostile.refused) {
+    const refused = await refusedField(hostile, kind, part, change, relayed);
+    compare(`hostile ${kind}: ${JSON.stringify(change).slice(0, 80)}`, refused, field);
+  }
   return result;
+}
+
+/** Return an assignment, or a plan with one part, with other fields; null: not there. */
+export function changed(good, part, change) {
+  const result = structuredClone(good);
+  const place = part === null ? result : result.assignments[part];
+  Object.assign(place, structuredClone(change));
+  for (const key of Object.keys(change)) if (change[key] === null) delete place[key];
+  return result;
+}
+
+async function refusedField(hostile, kind, part, change, deployment) {
+  const read = {
+    deployment: () => readDeployment(changed(hostile.document, part, change)),
+    assignment: () => readAssignment(changed(hostile.assignment, part, change), deployment, 5),
+    // Nothing may be drawn: the source is empty.
+    plan: () =>
+      drawAssignment(
+        changed(hostile.plan, part, change),
+        deployment,
+        new ReplayedSourceForTests(""),
+      ),
+  };
+  return read[kind]().then(
+    () => null,
+    (error) => error.field ?? String(error),
+  );
 }

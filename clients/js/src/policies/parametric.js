@@ -2,7 +2,9 @@
 
 import { InputError, record, wholeNumber } from "../errors.js";
 import { readActions } from "./actions.js";
+import { ReturnRecord } from "../records.js";
 import { Features } from "./features.js";
+import { Perturbed } from "./perturbed.js";
 import { MOST_PARAMETERS, decimalNumber, fromBase64, table } from "./written.js";
 
 const KEYS = ["kind", "features", "actions", "horizon", "returns", "spread", "start"];
@@ -31,6 +33,8 @@ export function readProblem(document) {
 export class Parametric {
   /** What a kind states beside what all do. */
   static options = [];
+  /** What labels name one by one: names are in the problem itself. */
+  labelled = [];
 
   constructor(document) {
     table("policy", document, [...KEYS, ...new.target.options]);
@@ -54,9 +58,26 @@ export class Parametric {
     return fromBase64("policy.parameters", parameters, this.size);
   }
 
+  /** Read a law of shifted parameters, or refuse it. */
+  readLaw(document) {
+    return new Perturbed(document, this);
+  }
+
   /** Return the action of a policy for what a user sees: a number, or numbers for levels. */
   act(parameters, observation) {
     return this.actions.choose(this.outputs(parameters, this.features.inputs(observation)));
+  }
+
+  /** Refuse what no user can report about: a return is a number, and null of a user who left. */
+  checkData(total) {
+    if (total !== null && !Number.isFinite(total)) {
+      throw new InputError("total", total, "a finite number, or null");
+    }
+  }
+
+  /** Return an episode so far: a new one, or what an earlier visit kept. */
+  record(kept) {
+    return new ReturnRecord(this, kept);
   }
 }
 

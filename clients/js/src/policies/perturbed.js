@@ -54,7 +54,7 @@ export class Perturbed {
   }
 
   /** Return θ of policy `number`: float32 numbers. */
-  async parameters(number) {
+  async policy(number) {
     const shifts = await this.perturbation(number);
     return this.mean.map((mean, j) => Math.fround(shifts[j] * this.spread[j] + mean));
   }

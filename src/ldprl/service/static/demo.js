@@ -20,10 +20,11 @@ async function playEpisode(world) {
   if (deployment.name !== DEMO || !fits(world, deployment)) {
     throw new Error("this service runs another deployment, not the savings demo");
   }
-  const assignment = await client.assignment();
-  const trajectory = { states: [], actions: [], rewards: [] };
+  const episode = await client.begin();
+  const { assignment } = episode;
   const { labels, shape } = deployment;
   let state = start(world);
+  let isAdvised = true;
   say(byId("reward-name"), `${capital(labels.reward)}?`);
   byId("trajectory").replaceChildren();
   byId("nothing-yet").hidden = false;
@@ -31,18 +32,23 @@ async function playEpisode(world) {
   byId("content").hidden = byId("episode").hidden = false;
   say(byId("outcome"), "");
   for (let month = 0; month < shape.horizon; month += 1) {
-    const action = await choose(labels, shape.horizon, month, state, assignment.policy[month][state]);
+    const advised = assignment.policy[month][state];
+    const action = await choose(labels, shape.horizon, month, state, advised);
     const { reward, next } = step(world, state, action);
-    trajectory.states.push(state);
-    trajectory.actions.push(action);
-    trajectory.rewards.push(reward);
+    // Who does otherwise has left the episode, and has nothing to report.
+    isAdvised &&= action === advised;
+    if (isAdvised) {
+      await episode.action(state);
+      await episode.record(reward, { next });
+    }
     remember(labels, month, state, action, reward);
     say(byId("outcome"), `Month ${month + 1}: ${reward ? "" : "not "}${labels.reward}.`);
     state = next;
   }
   byId("episode").hidden = true;
-  const entry = await client.makeReport(assignment, trajectory);
-  showReport(deployment, assignment, trajectory, entry);
+  const data = episode.data();
+  const entry = await episode.report({ send: false });
+  showReport(deployment, assignment, data, entry);
   byId("send").onclick = () => send(client, entry);
 }
 
