@@ -141,6 +141,10 @@ def test_a_layout_is_part_of_the_deployment() -> None:
         ({"labels": {"states": ["a", "b", "b"]}}, "labels.states"),
         ({"labels": {"actions": "no"}}, "labels.actions"),
         ({"labels": {"title": "x" * 201}}, "labels.title"),
+        ({"labels": {"states": {}}}, "labels.states"),
+        ({"labels": {"states": {"mood": ["a", "b"]}}}, "labels.states"),
+        ({"labels": {"states": {"mood": {"a": ["b"]}}}}, "labels.states"),
+        ({"labels": {"states": {str(i): ["a", "b"] for i in range(20)}}}, "labels.states"),
         ({"constants": "paper"}, "deployment key"),
     ],
 )
@@ -200,6 +204,12 @@ def test_epochs() -> None:
 def test_plans_are_never_closer_than_the_first_epoch() -> None:
     deployment = Deployment("a", Shape(2, 2, 2), "1", first_epoch=100)
     assert [deployment.next_plan_at(users) for users in (0, 500, 5000)] == [100, 600, 5500]
+
+
+def test_names_by_dimension_are_all_combinations() -> None:
+    labels = Labels.from_table({"states": {"mood": ["low", "high"], "day": ["1", "2", "3"]}})
+    names = [f"mood {mood}, day {day}" for mood in ("low", "high") for day in "123"]
+    assert list(labels.states) == names
 
 
 def test_labels_stand_in_for_missing_words() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +11,8 @@ from typing import Any
 from ldprl.errors import InputError, one_of
 from ldprl.problem import Problem
 
+_MOST = 10_000
+"""Names that are made of dimensions: as many as a client takes."""
 _LONGEST = 200
 """Characters of a label: labels are shown on pages, and part of every client's document."""
 
@@ -62,6 +66,16 @@ def _word(field: str, value: object) -> str:
 
 
 def _words(field: str, value: object) -> tuple[str, ...]:
+    """Return a list of names; of a table of dimensions every combination, the last one fastest."""
+    if not isinstance(value, Mapping):
+        return _list(field, value)
+    each = [[f"{_word(field, key)} {word}" for word in _list(field, value[key])] for key in value]
+    if not each or math.prod(map(len, each)) > _MOST:
+        raise InputError(field, list(value), f"dimensions with at most {_MOST} combinations")
+    return tuple(_word(field, ", ".join(names)) for names in itertools.product(*each))
+
+
+def _list(field: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise InputError(field, value, "a list of labels")
     return tuple(_word(field, word) for word in value)
