@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from tests.browser.conftest import program
 from tests.browser.served import CERTIFIED, WORLD, Served, Watched
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
-USERS = 5000
+USERS, PATIENTS = 5000, 1500
 
 
 def dashboard(browser: Browser, served: Served) -> None:
@@ -40,17 +42,33 @@ def demo_page(browser: Browser, served: Served) -> None:
         watched.page.screenshot(path=IMAGES / "demo-page.png")
 
 
+def vectors(browser: Browser, served: Served) -> None:
+    with Watched(browser, viewport={"width": 1100, "height": 960}) as watched:
+        watched.page.goto(served.url)
+        expect(watched.page.locator("#live")).to_have_text("Live")
+        watched.page.screenshot(path=IMAGES / "dashboard-vectors.png")
+        watched.page.goto(f"{served.url}/demo")
+        watched.page.locator("#rest").click()
+        watched.page.locator("#send").click()
+        expect(watched.page.locator("#sending")).to_contain_text("Counted")
+        watched.page.screenshot(path=IMAGES / "demo-vectors.png")
+
+
 def main() -> None:
     path = program("chromium", "chromium-browser", "google-chrome")
     with (
         tempfile.TemporaryDirectory() as folder,
         Served(Path(folder), CERTIFIED) as served,
+        Served(Path(folder) / "vectors", demo="glucose") as patients,
         sync_playwright() as playwright,
     ):
         served.visited_by(USERS)
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         dashboard(browser, served)
         demo_page(browser, served)
+        ldprl = [sys.executable, "-m", "ldprl", "simulate-users", patients.url, "--env", "glucose"]
+        subprocess.run([*ldprl, "--users", str(PATIENTS), "--seed", "1000"], check=True)
+        vectors(browser, patients)
         browser.close()
 
 

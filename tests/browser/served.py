@@ -10,11 +10,11 @@ from typing import Any
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
 from ldprl.client.client import served_digest
+from ldprl.service.settings import DEMOS
 from ldprl.simulated_clients import SimulatedClients
 from ldprl.worlds.tabular import TabularMDP
 from tests.service.server import Server
 
-DEMO = files("ldprl") / "service" / "demo" / "deployment.toml"
 WORLD = TabularMDP.from_file(str(files("ldprl") / "service" / "demo" / "world.json"))
 CERTIFIED = """
 structure = { incumbent = [1, 1, 1, 1] }
@@ -54,13 +54,14 @@ _LEAST_CONTRAST = """() => {
 class Served:
     """The demo deployment on a free port, with a database of its own, while it is entered.
 
-    ``more`` is put before the deployment, such as a certificate.
+    ``more`` is put before the deployment, such as a certificate; ``demo`` is which of the two.
     """
 
-    def __init__(self, folder: Path, more: str = "") -> None:
+    def __init__(self, folder: Path, more: str = "", demo: str = "savers") -> None:
+        folder.mkdir(exist_ok=True)
         self._database = f"sqlite:///{folder / 'demo.sqlite'}"
         self._file = folder / "deployment.toml"
-        self._file.write_text(more + DEMO.read_text(encoding="utf-8"), encoding="utf-8")
+        self._file.write_text(more + DEMOS[demo].read_text(encoding="utf-8"), encoding="utf-8")
 
     def __enter__(self) -> Served:
         options = ("--deployment", str(self._file), "--database", self._database)

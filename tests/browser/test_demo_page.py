@@ -9,7 +9,6 @@ import re
 import tomllib
 import urllib.request
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -18,11 +17,10 @@ from playwright.sync_api import Browser, Request, expect
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
+from ldprl.service.settings import DEMOS
 from tests.browser.served import Served, Watched
 
-DEMO = Deployment.from_toml(
-    tomllib.loads((files("ldprl.service") / "demo" / "deployment.toml").read_text("utf-8"))
-)
+DEMO = Deployment.from_toml(tomllib.loads(DEMOS["savers"].read_text(encoding="utf-8")))
 HORIZON = DEMO.shape.horizon
 
 
@@ -47,7 +45,7 @@ def issued_for(served: Served, report: dict[str, Any]) -> Issued:
     return Issued.from_document(document, DEMO)
 
 
-def test_a_life_by_keyboard_tells_what_is_shown_and_nothing_else(
+def test_an_episode_by_keyboard_tells_what_is_shown_and_nothing_else(
     browser: Browser, served: Served
 ) -> None:
     with Watched(browser) as watched:
@@ -110,7 +108,7 @@ def test_the_set_is_told_in_words_and_the_true_answer_is_marked_on_the_page(
         assert f"in {round(100 * oracle.keep)}% of" in watched.text("#meaning")
 
 
-def test_every_life_could_have_sent_it_and_the_odds_are_those_of_the_mechanism(
+def test_every_episode_could_have_sent_it_and_the_odds_are_those_of_the_mechanism(
     browser: Browser, served: Served
 ) -> None:
     """Python's likelihood of the report that the page made, under every single episode."""
@@ -139,7 +137,10 @@ def test_every_life_could_have_sent_it_and_the_odds_are_those_of_the_mechanism(
     assert ratio <= math.exp(float(DEMO.epsilon)) * (1 + 1e-12)
     count = "One" if len(likely) == 1 else f"{len(likely):,}"
     assert odds.startswith(f"{count} of them ")
-    assert f"{math.ceil(ratio)} times as likely" in odds
+    # A share with one digit, rounded up.
+    sure = 100 * ratio / (1 + ratio)
+    said = float(re.search(r"at most ([\d.]+)% sure", odds)[1])  # type: ignore[index]
+    assert sure <= said < sure + 0.1
 
 
 def test_who_does_otherwise_has_nothing_to_tell_and_tells_that_alike(
@@ -156,7 +157,7 @@ def test_who_does_otherwise_has_nothing_to_tell_and_tells_that_alike(
         expect(watched.page.locator("#sending")).to_contain_text("Counted")
 
 
-def test_another_life_is_another_user(browser: Browser, served: Served) -> None:
+def test_another_episode_is_another_user(browser: Browser, served: Served) -> None:
     with Watched(browser) as watched:
         watched.page.goto(f"{served.url}/demo")
         first = watched.play(HORIZON)

@@ -9,12 +9,15 @@ import typer
 
 from ldprl.cli import options
 from ldprl.cli.options import warn_of_unused
-from ldprl.errors import positive
+from ldprl.errors import InputError, one_of, positive
 
 
 def serve(
     deployment: Annotated[
         Path | None, options.text("FILE", "The deployment's TOML; without one, a demo.")
+    ] = None,
+    demo: Annotated[
+        str | None, options.text("NAME", "Which demo: savers (tables) or glucose (vectors).")
     ] = None,
     database: Annotated[
         str | None,
@@ -94,10 +97,12 @@ def serve(
     from ldprl.cli.keys import read_key
     from ldprl.service.limits import Limits
     from ldprl.service.run import serve as run
-    from ldprl.service.settings import ServiceSettings, read_deployment, read_proxies
+    from ldprl.service.settings import DEMOS, ServiceSettings, read_deployment, read_proxies
     from ldprl.service.tokens import check_hash
 
-    chosen = read_deployment(deployment)
+    if demo is not None and deployment is not None:
+        raise InputError("demo", demo, "no demo beside a deployment")
+    chosen = read_deployment(DEMOS[one_of("demo", demo, DEMOS)] if demo else deployment)
     warn_of_unused(chosen.learner, chosen.structure, certified=chosen.certificate is not None)
     hashes = {"admin_token_hash": admin_token_hash, "relay_token_hash": relay_token_hash}
     for name, value in hashes.items():

@@ -20,7 +20,11 @@ class App(Shell):
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        routes = [*Routes(service).routes(), *Admin(service).routes(), *pages.routes()]
+        routes = [
+            *Routes(service).routes(),
+            *Admin(service).routes(),
+            *pages.routes(service.deployment.problem),
+        ]
         super().__init__(routes, service.gate, service.metrics, service.start, service.stop)
 
     async def respond(self, scope: Scope, receive: Receive, send: Send) -> ASGIApp | None:

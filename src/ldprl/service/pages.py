@@ -10,8 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from ldprl.problem import Problem
 from ldprl.service.responses import JSON, PAGE_POLICY, problem, tagged
 from ldprl.service.settings import DEMO, HERE
+from ldprl.shape import Shape
 
 _STATIC = HERE / "static"
 _KINDS = {
@@ -25,8 +27,9 @@ _KINDS = {
 _CLIENT = HERE.parents[2] / "clients" / "js"
 
 
-def _files() -> dict[str, Path]:
+def _files(served: Problem) -> dict[str, Path]:
     """Return every file by the path it is served at: a request can name nothing else."""
+    demo = "demo.html" if isinstance(served, Shape) else "vectors.html"
     client = [_CLIENT / "ldprl.js", *(_CLIENT / "src").rglob("*.js")]
     checkout = {f"/static/{path.relative_to(_CLIENT).as_posix()}": path for path in client}
     packaged = {
@@ -39,15 +42,18 @@ def _files() -> dict[str, Path]:
         | packaged
         | {
             "/": _STATIC / "dashboard.html",
-            "/demo": _STATIC / "demo.html",
+            "/demo": _STATIC / demo,
             "/static/demo/world.json": DEMO / "world.json",
         }
     )
 
 
-def routes() -> list[Route]:
-    """Return the pages' routes; every file is read once."""
-    read = {path: _Page.of(file) for path, file in _files().items() if file.is_file()}
+def routes(served: Problem) -> list[Route]:
+    """Return the pages' routes; every file is read once.
+
+    The demo page of ``served`` is that for tables, or that for what users see as vectors.
+    """
+    read = {path: _Page.of(file) for path, file in _files(served).items() if file.is_file()}
 
     async def page(request: Request) -> Response:
         found = read.get(request.url.path)

@@ -20,6 +20,8 @@ from ldprl.service.limits import Limits
 
 HERE = Path(__file__).parent
 DEMO = HERE / "demo"
+DEMOS = {"savers": DEMO / "deployment.toml", "glucose": DEMO / "glucose.toml"}
+"""Deployments to try: policies that are tables, and policies on vectors."""
 _LONGEST_FILE = 2**22
 """Bytes of a deployment's file: 10,000 labels of 200 characters and some more."""
 
@@ -56,7 +58,7 @@ def read_deployment(path: Path | None) -> Deployment:
     What is publicly known, or the incumbent alone, may be in a separate JSON file; the policy that
     ``[policy]`` starts from in one of torch's, Stable-Baselines3's, ONNX or JSON.
     """
-    path = DEMO / "deployment.toml" if path is None else path
+    path = DEMOS["savers"] if path is None else path
     try:
         table = tomllib.loads(read_text("deployment", path, "TOML", _LONGEST_FILE))
     except tomllib.TOMLDecodeError as error:

@@ -1,7 +1,7 @@
 // Describes a report: the question, the possible answers and the reported ones.
 
 import { observableOf } from "./src/questions/index.js";
-import { count, times } from "./words.js";
+import { count, percentAtMost } from "./words.js";
 
 const WORDS = 2 ** 64;
 
@@ -38,14 +38,17 @@ export function setInWords({ items, size, threshold }, isEmpty) {
 
 /** Describe how little the report reveals, from the counts of the client's `explain`. */
 export function oddsInWords({ factor, likelier, episodes }) {
-  const most = times(factor);
-  if (likelier === undefined) {
-    return `None of them is more than ${most} times as likely as another to have done so.`;
-  }
+  const sure = sureInWords(factor);
+  if (likelier === undefined) return sure;
   const some = likelier === 1n ? "One of them has" : `${count(Number(likelier))} of them have`;
+  const others = `${count(Number(episodes - likelier))} do not`;
+  return `${some} a reported answer, ${others}: none is ever ruled out. ${sure}`;
+}
+
+/** Say how sure a report can make anybody, given how many times likelier it can be after one episode. */
+export function sureInWords(factor) {
   return (
-    `${some} a reported answer and ${likelier === 1n ? "is" : "are"} at most ${most} times as likely ` +
-    `to have produced it as each of the other ${count(Number(episodes - likelier))}. ` +
-    `No episode is ever ruled out, and none is ever more than ${most} times as likely as another.`
+    "Whoever took two episodes to be equally likely is, after this report, at most " +
+    `${percentAtMost(factor / (1 + factor))} sure which of them it was.`
   );
 }

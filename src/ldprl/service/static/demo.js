@@ -3,12 +3,11 @@
 import { answerInWords, oddsInWords, questionInWords, setInWords } from "./answers.js";
 import { byId, element, say } from "./dom.js";
 import { Client, ForgetfulStorage, SystemSource, explain, servedDigest } from "./ldprl.js";
+import { ATTEMPTS, sendOnce, shownReport } from "./report.js";
 import { count } from "./words.js";
 import { fetchWorld, fits, start, step } from "./world.js";
 
 const DEMO = "investment-demo";
-/** A person is waiting: show an error early. */
-const ATTEMPTS = 3;
 
 async function playEpisode(world) {
   // Each episode here is that of a new, invented user: the ledger goes with the page, and whatever
@@ -49,7 +48,7 @@ async function playEpisode(world) {
   const data = episode.data();
   const entry = await episode.report({ send: false });
   showReport(deployment, assignment, data, entry);
-  byId("send").onclick = () => send(client, entry);
+  byId("send").onclick = () => sendOnce(client, entry);
 }
 
 function choose({ states, actions }, horizon, month, state, advised) {
@@ -79,8 +78,6 @@ function remember({ states, actions }, month, state, action, reward) {
 function showReport(deployment, assignment, trajectory, entry) {
   const report = JSON.parse(entry.body);
   const explanation = explain(deployment, assignment, report.values);
-  say(byId("body"), JSON.stringify(report, null, 1).replace(/\n\s+(?=-?\d|\])/g, " "));
-  say(byId("report-stamp"), "this is all that is sent");
   say(byId("episodes"), count(Number(explanation.episodes)));
   // At the demo's ε there is one question.
   const [question] = explanation.questions ?? [];
@@ -92,10 +89,8 @@ function showReport(deployment, assignment, trajectory, entry) {
       `have stopped.`,
   );
   if (question !== undefined) showAnswers(deployment, assignment, trajectory, report.values);
-  say(byId("sending"), "");
-  byId("send").disabled = false;
-  byId("report").hidden = byId("doubt").hidden = false;
-  byId("report-name").focus();
+  byId("doubt").hidden = false;
+  shownReport(report);
 }
 
 function showAnswers({ randomizer, labels }, assignment, trajectory, values) {
@@ -114,26 +109,6 @@ function showAnswers({ randomizer, labels }, assignment, trajectory, values) {
     return element("li", { class: style }, answerInWords(answer, labels), sent);
   });
   byId("answers").replaceChildren(...entries);
-}
-
-async function send(client, entry) {
-  byId("send").disabled = true;
-  say(byId("sending"), "Sending…");
-  try {
-    const before = await client.transport.get("/v1/status");
-    const { status, cause } = await client.send(entry);
-    const after = await client.transport.get("/v1/status");
-    if (status === "refused") say(byId("sending"), `The service refused it: ${cause}.`);
-    else say(byId("sending"), counted(before.users, after.users));
-    if (status !== "refused") say(byId("report-stamp"), "sent, and counted");
-  } catch (error) {
-    say(byId("sending"), `Not sent: ${error.message}. You can try again: it stays one report.`);
-    byId("send").disabled = false;
-  }
-}
-
-function counted(before, after) {
-  return `Counted. The service had ${count(before)} reports and now has ${count(after)}.`;
 }
 
 function capital(words) {

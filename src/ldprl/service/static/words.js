@@ -51,10 +51,14 @@ export function interval({ low, high }) {
   return `${decimal(Math.floor(100 * low) / 100)} to ${decimal(Math.ceil(100 * high) / 100)}`;
 }
 
-/** Write how many times likelier something is at most: rounded up. */
-export function times(ratio) {
-  if (ratio >= 10 && ratio < 1e6) return count(Math.ceil(ratio));
-  if (ratio < 10) return (Math.ceil(10 * ratio) / 10).toFixed(1);
-  const unit = 10 ** (Math.floor(Math.log10(ratio)) - 1);
-  return (Math.ceil(ratio / unit) * unit).toExponential(1);
+/** Write a share as a percentage with one digit behind the point, rounded up: a bound stays one. */
+export function percentAtMost(share) {
+  const hundred = Math.ceil(1000 * share - 1e-9) / 10;
+  return hundred < 100 ? `${hundred}%` : `${(100 * share).toPrecision(6)}%`;
+}
+
+/** Write numbers with as many digits as their standard error has a meaning for. */
+export function toError(error, ...numbers) {
+  const places = Math.min(20, Math.max(0, 1 - Math.floor(Math.log10(error || 1))));
+  return numbers.map((number) => number.toFixed(places));
 }
