@@ -9,9 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
+from ldprl.mechanisms.threshold_bits import ThresholdBits
+from ldprl.policies.perturbed import Perturbed
+from ldprl.service.dashboard_data import dashboard_data
+from ldprl.service.learners import learner_of
+from ldprl.service.settings import DEMOS, read_deployment
+from ldprl.shape import FloatArray
 from tests.browser.served import CERTIFIED, Served, Watched
 
 USERS = 120
@@ -58,7 +65,11 @@ def test_it_shows_what_the_server_tells_and_asks_nobody_else(
         for state, label in enumerate(labels["states"]):
             row = rows.nth(state)
             assert row.locator("th").inner_text() == label
-            shown = row.locator(".choice").all_inner_texts()
+            shown = [
+                cell.locator(".choice").inner_text()
+                for cell in row.locator("td").all()
+                for _ in range(int(cell.get_attribute("colspan") or ""))
+            ]
             assert shown == [labels["actions"][step[state]] for step in data["best"]]
         cells = page.locator("#model .cell")
         assert cells.count() == len(labels["states"]) * len(labels["actions"])
@@ -125,7 +136,17 @@ def test_the_first_card_says_what_is_certain(
         words = "After 9,000 users: 50% of the decisions are settled, what is not known yet may "
         words += "cost 0.10 a user, certified worth 2.00 to 2.50."
         assert watched.text("#history-words") == words
-        expect(watched.page.get_by_role("img", name=words)).to_have_count(1)
+        charts = watched.page.locator("#history figure:visible")
+        names = [chart.locator("svg").get_attribute("aria-label") for chart in charts.all()]
+        unit = f"“{data['deployment']['reward']}”, times a user"
+        assert names == [
+            "decisions settled: 50 (% of decisions) after 9,000 users",
+            f"certified worth: 2.25 ({unit}) after 9,000 users",
+            f"what a user may still lose: 0.1 ({unit}) after 9,000 users",
+        ]
+        for chart in charts.all():
+            numbers = chart.locator("text").all_text_contents()
+            assert numbers[-4:] == ["100", "949", "9,000", "users"]
 
 
 def test_transitions_are_shown_on_demand_and_stay_open(browser: Browser, served: Served) -> None:
@@ -278,3 +299,114 @@ def test_all_addresses_in_the_static_files_are_the_servers_own() -> None:
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "://" not in text, path.name
         assert " style=" not in text, path.name
+
+
+def of_real_size(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the numbers of 60 states, 6 actions and 14 steps."""
+    states, actions, horizon = 60, 6, 14
+    rng = np.random.default_rng(1)
+    best = rng.integers(actions, size=states)[None].repeat(horizon, axis=0)
+    best[horizon - 3 :] = rng.integers(actions, size=(3, states))
+    cells = np.full((1, states, actions), 0.5).tolist()
+    moves = np.full((1, states, actions, states), 1 / states).tolist()
+    names = [f"mood {state // 12}, hour {state % 12}" for state in range(states)]
+    estimates = {"error": cells, "visits": cells, "noise": cells}
+    return data | {
+        "deployment": data["deployment"]
+        | {"states": names, "actions": [f"do {a}" for a in range(actions)], "horizon": horizon},
+        "best": best.tolist(),
+        "sureness": np.full((horizon, states), 0.7).tolist(),
+        "policy": np.eye(actions)[best].tolist(),
+        "rewards": estimates | {"mean": cells},
+        "transitions": {**estimates, "mean": moves, "error": moves},
+        "influence": {"rewards": cells, "transitions": cells},
+    }
+
+
+def test_a_large_problem_fits_on_a_phone(browser: Browser, served: Served) -> None:
+    data = of_real_size(dashboard_of(served))
+    with Watched(browser, viewport={"width": 360, "height": 740}) as watched:
+        page = watched.page
+        page.route("**/v1/dashboard", lambda route: route.fulfill(json=data))
+        opened(watched, served)
+        # It had 47,962 pixels when all cells were shown.
+        assert page.evaluate("document.documentElement.scrollHeight") < 7000
+        assert watched.fits_its_width()
+        assert watched.least_contrast() >= 4.5
+        card = page.locator("#policy-card")
+        rows = card.locator("tbody tr")
+        first = rows.first.locator("td").first
+        assert first.get_attribute("data-steps") in {"Steps 1–11", "Steps 1–12", "Steps 1–13"}
+        assert "1–6 of 60 states" in card.inner_text()
+        card.get_by_role("button", name="Next").click()
+        assert rows.first.locator("th").inner_text() == "mood 0, hour 6"
+        card.get_by_role("searchbox").fill("hour 1, mood 3")
+        assert rows.locator("th").all_inner_texts() == [f"mood 3, hour {h}" for h in (1, 10, 11)]
+        card.get_by_role("searchbox").fill("nowhere")
+        assert "no such state" in card.inner_text()
+        assert watched.complaints == []
+
+
+def of_vectors() -> dict[str, Any]:
+    """Return the numbers of the demo on vectors after two plans, as the service writes them."""
+    deployment = read_deployment(DEMOS["glucose"])
+    learner, mechanism = learner_of(deployment), deployment.built
+    assert isinstance(mechanism, ThresholdBits)
+    rng, statistics = np.random.default_rng(3), mechanism.no_statistics()
+    for _ in range(2):
+        plan = learner.plan(statistics, rng)
+        law = plan[0].distribution
+        assert isinstance(law, Perturbed)
+        shifts = law.draw(rng, 2000)
+        # Who answers more insulin to more glucose earns more.
+        returns: FloatArray = 12 + shifts[:, 1].astype(np.float64) * 2
+        sums = mechanism.sample_sums(plan[0], shifts, returns, rng)
+        statistics += mechanism.decode(sums, 2000, plan[0])
+    data = dashboard_data(
+        deployment,
+        version=3,
+        planned_at=4000,
+        plan=learner.plan(statistics, rng),
+        statistics=statistics,
+        answered=[],
+        refusals={},
+        paused=False,
+    )
+    points = [{"users": users, "value": value, "error": 0.5} for users, value in EARNED]
+    empty = {"settled": None, "loss": None, "certified": None}
+    more = {"model_change": None, "certificate": None, "history": [p | empty for p in points]}
+    return data | more
+
+
+EARNED = [(2000, 11.0), (4000, 13.5)]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_policy_on_vectors_is_shown_by_names_and_examples(
+    browser: Browser, served: Served, width: int
+) -> None:
+    data = json.loads(json.dumps(of_vectors()))
+    with Watched(browser, viewport={"width": width, "height": 740}) as watched:
+        page = watched.page
+        page.route("**/v1/dashboard", lambda route: route.fulfill(json=data))
+        opened(watched, served)
+        policy = data["policy"]
+        rows = page.locator(".weights tbody tr")
+        assert rows.locator("th").all_inner_texts() == policy["weights"]["inputs"]
+        values = [float(row.locator("td").inner_text().split()[-1]) for row in rows.all()]
+        assert values == pytest.approx([row[0] for row in policy["weights"]["values"]], abs=0.005)
+        examples = page.locator(".examples tbody tr")
+        assert examples.count() == len(policy["examples"])
+        for row, example in zip(examples.all(), policy["examples"], strict=True):
+            assert row.locator("th").inner_text() == example["words"]
+            assert row.locator("td").first.inner_text() in example["told"]
+        assert "hours in range, a user on average" in watched.text("#loss")
+        assert watched.text("#learnt-words") == data["learning"]["said"]
+        label = page.locator("#history figure:visible svg").get_attribute("aria-label")
+        assert label == "what users earn: 13.5 (hours in range, a user) after 4,000 users"
+        for card in ("model-card", "settled-card"):
+            assert page.locator(f"#{card}").is_hidden()
+        assert "each reported once" not in page.content()
+        assert watched.fits_its_width()
+        assert watched.least_contrast() >= 4.5
+        assert watched.complaints == []

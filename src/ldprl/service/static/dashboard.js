@@ -6,8 +6,10 @@ import { historyView } from "./history.js";
 import { modelView } from "./model.js";
 import { STALE, poll } from "./poll.js";
 import { policyView } from "./policy.js";
-import { ago, cause, count, decimal, percent, rough, times } from "./words.js";
+import { showEarned, weightsView } from "./weights.js";
+import { ago, cause, count, decimal, percent, percentAtMost, rough } from "./words.js";
 
+const DEMOS = ["investment-demo", "glucose-demo"];
 const USABLE = 0.9;
 const PROMISING = 0.5;
 
@@ -21,15 +23,17 @@ function show(data) {
   showLearning(data);
   showCertificate(data.certificate, data.deployment.reward);
   byId("history-card").hidden = data.history.length < 2;
-  byId("certified-key").hidden = data.certificate === null;
   views.history.update(data.history);
   // Return bits show which actions are best, but give no model.
   const hasModel = data.progress !== null;
-  for (const id of ["settled-card", "value-card", "model-card", "policy-words"]) {
-    byId(id).hidden = !hasModel;
-  }
+  const hasVectors = views.hasVectors;
+  for (const id of ["settled-card", "model-card", "policy-words"]) byId(id).hidden = !hasModel;
+  byId("value-card").hidden = !hasModel && !hasVectors;
   byId("policy-card").hidden = data.policy === null;
   if (hasModel) showProgress(data);
+  if (hasVectors) {
+    showEarned(data.learning, data.deployment.reward, byId("value"), byId("loss"));
+  }
   views.policy?.update(data);
   if (hasModel) showModel();
   showRefusals(data.refusals);
@@ -41,15 +45,19 @@ function build({ deployment, policy, rewards }) {
   document.title = title || name;
   say(byId("title"), title || name);
   say(byId("name"), title ? name : "");
-  byId("to-demo").hidden = name !== "investment-demo";
+  byId("to-demo").hidden = !DEMOS.includes(name);
   say(byId("reward"), reward);
   say(byId("promise"), promise(epsilon, delta));
   say(byId("how"), `Mechanism ${mechanism}, learner ${learner}. ${stored(deployment)}`);
   say(byId("digest"), digest);
+  // A table has a row for each step; a policy on vectors states its features.
+  const hasVectors = policy !== null && !Array.isArray(policy);
+  say(byId("value-name"), hasVectors ? "What users earn" : "Worth of the best policy");
   const parts = {
     digest,
     // No view where the service sends nothing to show.
-    policy: policy && policyView(deployment),
+    policy: policy && (hasVectors ? weightsView() : policyView(deployment)),
+    hasVectors,
     model: rewards && modelView(deployment),
     history: historyView(deployment),
     epoch: shareBar(),
@@ -70,8 +78,9 @@ function promise(epsilon, delta) {
     : "whatever it says, it ";
   return (
     `A user's episode stays on the user's device. One randomized report leaves it: ` +
-    `${says}is at most ${times(Math.exp(Number(epsilon)))} times as likely after one episode as ` +
-    `after any other (ε = ${epsilon}). This holds against everybody, this service included.`
+    `${says}leaves anybody who took two episodes to be equally likely at most ` +
+    `${percentAtMost(1 / (1 + Math.exp(-Number(epsilon))))} sure which of them it was ` +
+    `(ε = ${epsilon}). This holds against everybody, this service included.`
   );
 }
 
@@ -87,7 +96,7 @@ function showCounts({ users, version, planned_at: from, next_plan_at: to, paused
   const wrong =
     (contradictions.length > 0 && `Reports contradict what is stated: ${contradictions.join("; ")}`) ||
     (change !== null && `Since about user ${count(change.since)} the environment is a different one: ${change.differences.join("; ")}`);
-  const state = paused ? "Paused: no reports are taken" : wrong || "each reported once";
+  const state = paused ? "Paused: no reports are taken" : wrong || "reports that are counted";
   say(byId("paused"), state);
   byId("paused").className = paused || wrong ? "bad" : "soft";
   say(byId("version"), `${version}`);
@@ -97,7 +106,10 @@ function showCounts({ users, version, planned_at: from, next_plan_at: to, paused
   say(byId("epoch"), `made from ${count(from)} users; ${next}`);
 }
 
-function showLearning({ learning: { closed, significant, said } }) {
+function showLearning({ learning }) {
+  byId("learnt-card").hidden = learning === null;
+  if (learning === null) return;
+  const { closed, significant, said } = learning;
   say(byId("learnt"), significant ? percent(Math.max(closed, 0)) : "–");
   say(byId("learnt-words"), said);
 }

@@ -2,45 +2,65 @@
 
 import { clamp, element, say, set, shape, strip } from "./dom.js";
 import { actionClass } from "./policy.js";
+import { stateChooser } from "./states.js";
 import { count, decimal } from "./words.js";
+
+/** Cells on a page: as many as anybody looks through. */
+const MOST_CELLS = matchMedia("(max-width: 40rem)").matches ? 12 : 24;
 
 /** Rewards and transitions of every state and action; `update(data, hostile share)`. */
 export function modelView({ states, actions, horizon, step_dependent: each }) {
-  const cells = states.map(() => actions.map((label, a) => modelCell(states, label, a)));
-  const groups = states.map((label, s) =>
-    element("div", {}, element("h3", {}, label), ...cells[s].map((cell) => cell.node)),
-  );
+  let latest = null;
+  const size = Math.max(2, Math.floor(MOST_CELLS / actions.length));
+  const chooser = stateChooser(states, size, () => build());
   const steps = Array.from({ length: horizon }, (_, h) =>
     element("option", { value: h }, `Step ${h + 1}`),
   );
-  let redraw = () => {};
   const step = element("select", { id: "model-step", change: () => redraw() }, ...steps);
   const choice = element("p", {}, element("label", { for: "model-step" }, "Model of "), step);
   choice.hidden = !each;
-  const node = element("div", {}, choice, element("div", { class: "cells" }, ...groups));
+  const place = element("div", { class: "cells" });
+  let cells = [];
+  function build() {
+    const groups = chooser.shown().map((s) => ({
+      label: states[s],
+      cells: actions.map((label, a) => ({ s, a, cell: modelCell(states, label, a) })),
+    }));
+    cells = groups.flatMap((group) => group.cells);
+    const nodes = groups.map((group) =>
+      element("div", {}, element("h3", {}, group.label), ...group.cells.map(({ cell }) => cell.node)),
+    );
+    place.replaceChildren(...nodes);
+    redraw();
+  }
+  function redraw() {
+    if (latest === null) return;
+    const model = each ? step.selectedIndex : 0;
+    for (const { s, a, cell } of cells) cell.update(latest.data, latest.hostile, model, s, a);
+  }
+  build();
   const update = (data, hostile) => {
-    redraw = () => {
-      const model = each ? step.selectedIndex : 0;
-      states.forEach((_, s) =>
-        actions.forEach((_, a) => cells[s][a].update(data, hostile, model, s, a)),
-      );
-    };
+    latest = { data, hostile };
     redraw();
   };
-  return { node, update };
+  return { node: element("div", {}, choice, chooser.node, place), update };
 }
 
 function modelCell(states, label, action) {
   const number = element("span", { class: "number" });
   const noise = element("span", { class: "soft" });
   const reward = estimateBar();
-  const moves = states.map((name) => moveRow(name));
-  const leads = element(
-    "details",
-    { class: "moves" },
-    element("summary", {}, "Where it leads"),
-    ...moves.map((move) => move.node),
-  );
+  let moves = [];
+  let redraw = () => {};
+  // Made when they are first looked at: there are as many as states.
+  const open = () => {
+    if (!leads.open || moves.length > 0) return;
+    moves = states.map((name) => moveRow(name));
+    leads.append(...moves.map((move) => move.node));
+    redraw();
+  };
+  const summary = element("summary", {}, "Where it leads");
+  const leads = element("details", { class: "moves", toggle: open }, summary);
   const node = element(
     "div",
     { class: `cell ${actionClass(action)}` },
@@ -57,9 +77,11 @@ function modelCell(states, label, action) {
     leads.hidden = model >= transitions.mean.length;
     if (leads.hidden) return;
     const shift = hostile * (influence.transitions[model][s][a] ?? 0);
-    moves.forEach((move, t) =>
-      move.update(transitions.mean[model][s][a][t], transitions.error[model][s][a][t], shift),
-    );
+    redraw = () =>
+      moves.forEach((move, t) =>
+        move.update(transitions.mean[model][s][a][t], transitions.error[model][s][a][t], shift),
+      );
+    redraw();
   };
   return { node, update };
 }
