@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from ldprl.errors import InputError
-from ldprl.experiments import Cell, cells_of, cluster, run_experiment
-from ldprl.experiments.cells import StoppedError
+from ldprl.experiments import cells_of, cluster, run_experiment
+from ldprl.experiments.cells import AnyCell, StoppedError
 from ldprl.experiments.schema import parse
 
 GRID = """
@@ -41,14 +41,25 @@ episodes = 60
 replan = "each"
 """
 
+SAMPLED = """
+environments = ["CartPole-v1"]
+policies = ["linear", "network"]
+learners = ["ldp-es"]
+mechanisms = ["threshold-bits"]
+epsilons = [1, 2]
+seeds = [0, 1, 2]
+episodes = 500
+horizon = 50
+"""
+
 HAS_RAY = importlib.util.find_spec("ray") is not None
 if not HAS_RAY:
     warnings.warn("Ray is missing: nothing is tested on a cluster (ldprl[cluster])", stacklevel=1)
 on_ray = pytest.mark.skipif(not HAS_RAY, reason="Ray is missing: pip install 'ldprl[cluster]'")
 
 
-def cells() -> list[Cell]:
-    return cells_of(parse(GRID.format("0, 1", 5)), Path())
+def cells() -> list[AnyCell]:
+    return list(cells_of(parse(GRID.format("0, 1", 5)), Path()))
 
 
 def test_tasks_are_of_a_second_or_more_and_no_core_is_idle_for_it() -> None:
@@ -114,10 +125,13 @@ def command(path: Path, out: Path, address: str) -> list[str]:
 
 @on_ray
 @pytest.mark.slow
-def test_two_nodes_give_the_table_that_one_machine_gives(two_nodes: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("grid", [GRID.format("0, 1, 2", 50), SAMPLED], ids=["mdps", "sampled"])
+def test_two_nodes_give_the_table_that_one_machine_gives(
+    grid: str, two_nodes: Any, tmp_path: Path
+) -> None:
     two_nodes.add_node(num_cpus=1)
     path = tmp_path / "grid.toml"
-    path.write_text(GRID.format("0, 1, 2", 50), encoding="utf-8")
+    path.write_text(grid, encoding="utf-8")
     local = run_experiment(path, tmp_path / "local", workers=1)
     subprocess.run(command(path, tmp_path / "ray", two_nodes.address), check=True)
     assert (tmp_path / "ray" / "results.parquet").read_bytes() == local.read_bytes()

@@ -26,7 +26,7 @@ seeds = [3, 1]
 episodes = 20
 runs = 2
 """
-CELLS = cells_of(parse(GRID), Path())
+CELLS = [cell for cell in cells_of(parse(GRID), Path()) if isinstance(cell, Cell)]
 
 
 def fill(folder: Path, cells: list[Cell]) -> None:

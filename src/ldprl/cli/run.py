@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ from ldprl.disk import read_text
 from ldprl.errors import InputError
 
 if TYPE_CHECKING:
-    from ldprl.experiments.summary import Line, Summary
+    from ldprl.experiments.summary import Line, ReturnLine, Summary
 
 
 def run(
@@ -86,7 +87,7 @@ def _run(file: Path, out: Path, workers: int | None, cluster: str | None, as_jso
     picture = out / "regret.png"
     plot_experiment(summary).savefig(picture)
     if as_json:
-        lines = [line.as_dict() for line in summary.lines]
+        lines = [line.as_dict() for line in summary.lines or summary.returns]
         show_json({"results": str(results), "picture": str(picture), "lines": lines})
     else:
         show_summary(summary)
@@ -98,7 +99,7 @@ def _show(folder: Path, as_json: bool) -> None:
 
     summary = summarize(folder)
     if as_json:
-        lines = [line.as_dict() for line in summary.lines]
+        lines = [line.as_dict() for line in summary.lines or summary.returns]
         show_json({"finished": summary.finished, "cells": summary.cells, "lines": lines})
     else:
         show_summary(summary)
@@ -118,25 +119,65 @@ def _plot(folder: Path, out: Path | None, as_json: bool) -> None:
 
 def show_summary(summary: Summary) -> None:
     """Print a table for each environment, with a row for each combination."""
+    if summary.lines:
+        _show_regrets(summary.lines)
+    if summary.returns:
+        _show_returns(summary.returns)
+    if summary.finished < summary.cells:
+        show_line(f"{summary.finished} of {summary.cells} cells are finished.")
+
+
+def _show_regrets(all_lines: Sequence[Line]) -> None:
     from ldprl.learnt.share import rounded
 
     heads = ("learner", "mechanism", "ε", "runs", "regret", "worst", "learnt", "s")
-    groups = dict.fromkeys((line.environment, line.constants) for line in summary.lines)
+    groups = dict.fromkeys((line.environment, line.constants) for line in all_lines)
     for group in groups:
-        lines = [line for line in summary.lines if (line.environment, line.constants) == group]
+        lines = [line for line in all_lines if (line.environment, line.constants) == group]
         title = f"{group[0]}, {group[1]} constants, {lines[0].users[-1]:,} users{_values(lines[0])}"
         show_table(title, heads, [_row(line) for line in lines], right=heads[2:])
     show_line(
         "regret: mean over runs ± standard error. learnt: the share of the gap between acting at"
         " random and the best policy that the policy at the end closes. s: seconds."
     )
-    for line in summary.lines:
+    for line in all_lines:
         if not line.significant:
             needed = line.users_needed
             about = f"; about {rounded(needed)} users are needed" if needed else ""
             show_line(f"{line.environment}, {line.name}: nothing learnt yet{about}.")
-    if summary.finished < summary.cells:
-        show_line(f"{summary.finished} of {summary.cells} cells are finished.")
+
+
+def _show_returns(all_lines: Sequence[ReturnLine]) -> None:
+    heads = ("policy", "learner", "mechanism", "ε", "runs", "users", "final", "worst", "s")
+    for environment in dict.fromkeys(line.environment for line in all_lines):
+        lines = [line for line in all_lines if line.environment == environment]
+        best = lines[0].best_value
+        known = "" if best is None else f"; the best policy is worth {number(best)}"
+        title = (
+            f"{environment}, {lines[0].users[-1]:,} users{known},"
+            f" the first one {number(lines[0].start_value)}"
+        )
+        show_table(title, heads, [_return_row(line) for line in lines], right=heads[3:])
+    show_line(
+        "users: what they earned on average. final: what the policy at the end is worth, mean over"
+        " runs ± standard error, and the worst run's. s: seconds."
+    )
+
+
+def _return_row(line: ReturnLine) -> tuple[str, ...]:
+    found = line.as_dict()
+    error = found["standard_error"]
+    return (
+        line.policy,
+        line.learner,
+        line.mechanism,
+        "–" if found["epsilon"] is None else f"{line.epsilon:g}",
+        str(found["runs"]),
+        number(found["mean_return"]),
+        number(found["final_return"]) + ("" if error is None else f" ± {error:.2g}"),
+        number(found["worst"]),
+        f"{line.seconds:.1f}",
+    )
 
 
 def _values(line: Line) -> str:

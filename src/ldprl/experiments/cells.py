@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
@@ -16,12 +18,17 @@ import numpy as np
 
 import ldprl
 from ldprl.catalogue import build, parameters_of
+from ldprl.errors import InputError
 from ldprl.experiments.schema import Experiment
 from ldprl.learning.learner import Learner
 from ldprl.learnt.share import learnt
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.mechanism import Constants, Mechanism, PrivacyWarning
 from ldprl.simulation.engine import Simulation, simulate
+from ldprl.simulation.learn import learn, mechanism_for
+from ldprl.simulation.runs import Rollouts
+from ldprl.worlds.contexts import Contexts
+from ldprl.worlds.sampled_from import kind_of, sampled_from
 from ldprl.worlds.specification import mdp_from
 from ldprl.worlds.tabular import TabularMDP
 
@@ -93,6 +100,32 @@ class Cell:
         except Exception:
             raise StoppedError(f"{self} failed\n{traceback.format_exc()}") from None
 
+    def columns(self, simulation: Simulation) -> dict[str, Any]:
+        """Return the columns of a tidy table: a row for each run and checkpoint.
+
+        ``epsilon`` and ``delta`` are what the experiment asked for, the ``guaranteed`` ones what
+        the mechanism as built gives; ε is infinite without privacy.
+        """
+        runs, points = simulation.curves.shape
+        return {
+            "environment": self.environment,
+            "learner": self.learner,
+            "mechanism": self.mechanism,
+            "constants": self.constants,
+            "epsilon": math.inf if self.epsilon is None else float(self.epsilon),
+            "delta": float(self.delta),
+            "seed": self.seed,
+            "run": np.repeat(np.arange(runs), points),
+            "episodes": np.tile(simulation.checkpoints, runs),
+            "regret": simulation.curves.ravel(),
+            "guaranteed_epsilon": float(simulation.guarantee.epsilon),
+            "guaranteed_delta": float(simulation.guarantee.delta),
+        }
+
+    def learnt(self, simulation: Simulation) -> dict[str, Any] | None:
+        """Return what the policies at the end of the runs are worth."""
+        return None if simulation.learnt is None else simulation.learnt.document()
+
     def __str__(self) -> str:
         privacy = "" if self.epsilon is None else f", ε = {self.epsilon:g}"
         return (
@@ -101,7 +134,108 @@ class Cell:
         )
 
 
-def cells_of(experiment: Experiment, folder: Path) -> list[Cell]:
+@dataclass(frozen=True)
+class SampledCell:
+    """The same in a world that can only be sampled.
+
+    ``world`` is the digest of contexts; what else has a name is taken to stay what it is.
+    """
+
+    environment: str
+    policy: str
+    learner: str
+    mechanism: str
+    epsilon: float | None
+    seed: int
+    episodes: int
+    runs: int
+    horizon: int | None
+    return_range: tuple[float, float] | None
+    hidden: tuple[int, ...] | None
+    world: str
+    source: str | Contexts
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All fields but where the world comes from."""
+        return {field.name: getattr(self, field.name) for field in fields(self)[:-1]}
+
+    @property
+    def identity(self) -> str:
+        """Digest of the parameters and of the version that computes them."""
+        return digest({**self.parameters, "version": ldprl.__version__})
+
+    def check(self) -> None:
+        """Refuse what cannot be made, before the first simulation."""
+        mechanism = mechanism_for(self.mechanism, self.epsilon)
+        with closing(sampled_from(self.source, self.policy, **self._given)) as world:
+            build(
+                self.learner,
+                mechanism,
+                world.problem,
+                episodes=self.episodes,
+                epsilon=self.epsilon,
+            )
+
+    def compute(self) -> Rollouts:
+        """Run the simulation."""
+        try:
+            return learn(
+                self.source,
+                self.policy,
+                self.epsilon,
+                self.episodes,
+                runs=self.runs,
+                seed=self.seed,
+                learner=self.learner,
+                mechanism=self.mechanism,
+                workers=1,
+                **self._given,
+            )
+        except Exception:
+            raise StoppedError(f"{self} failed\n{traceback.format_exc()}") from None
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("horizon", "return_range", "hidden")}
+
+    def columns(self, found: Rollouts) -> dict[str, Any]:
+        """Return the columns of a tidy table: a row for each run and look at its policy."""
+        rows = found.columns()
+        return {
+            "environment": self.environment,
+            "policy": self.policy,
+            "learner": self.learner,
+            "mechanism": self.mechanism,
+            "epsilon": math.inf if self.epsilon is None else float(self.epsilon),
+            "seed": self.seed,
+            "run": rows["run"],
+            "episodes": rows["users"],
+            "mean_return": rows["mean_return"],
+            "guaranteed_epsilon": found.epsilon,
+        }
+
+    def learnt(self, found: Rollouts) -> dict[str, Any]:
+        """Return what users earned, and what is known of the best and the first policy."""
+        return {
+            "mean_return": found.mean_return.tolist(),
+            "start_value": found.start_return,
+            "best_value": found.best,
+        }
+
+    def __str__(self) -> str:
+        privacy = "" if self.epsilon is None else f" (ε = {self.epsilon:g})"
+        return (
+            f"{self.learner} with {self.mechanism}{privacy} and {self.policy} policies "
+            f"in {self.environment}, seed {self.seed}"
+        )
+
+
+AnyCell = Cell | SampledCell
+Result = Simulation | Rollouts
+
+
+def cells_of(experiment: Experiment, folder: Path) -> Sequence[AnyCell]:
     """Return the cells in the order of the result's rows.
 
     Every learner and mechanism is built once, so that a bad parameter is refused before the first
@@ -114,6 +248,8 @@ def cells_of(experiment: Experiment, folder: Path) -> list[Cell]:
     folder
         Where paths of MDP files start.
     """
+    if experiment.policies:
+        return list(_sampled(experiment, folder))
     cells = []
     for environment in experiment.environments:
         beside = folder / environment
@@ -142,6 +278,35 @@ def cells_of(experiment: Experiment, folder: Path) -> list[Cell]:
     return cells
 
 
+def _sampled(experiment: Experiment, folder: Path) -> Iterator[SampledCell]:
+    layered = {policy for policy in experiment.policies if "hidden" in kind_of(policy).options}
+    if experiment.hidden is not None and not layered:
+        raise InputError("hidden", experiment.hidden, "no such key: no policy has hidden layers")
+    for environment, policy in product(experiment.environments, experiment.policies):
+        source: str | Contexts = environment
+        if environment.endswith(".npz"):
+            source = Contexts.from_file(folder / environment)
+        for learner, mechanism, _, epsilon in _combinations(experiment):
+            for seed in experiment.seeds:
+                cell = SampledCell(
+                    environment=environment,
+                    policy=policy,
+                    learner=learner,
+                    mechanism=mechanism,
+                    epsilon=epsilon,
+                    seed=seed,
+                    episodes=experiment.episodes,
+                    runs=experiment.runs,
+                    horizon=experiment.horizon,
+                    return_range=experiment.return_range,
+                    hidden=experiment.hidden if policy in layered else None,
+                    world="" if isinstance(source, str) else _digest_of_contexts(source),
+                    source=source,
+                )
+                yield cell
+            cell.check()
+
+
 def digest(value: Any) -> str:
     """Return a digest of a value that JSON can represent."""
     text = json.dumps(value, sort_keys=True, allow_nan=False)
@@ -155,6 +320,14 @@ def digest_of(mdp: TabularMDP) -> str:
     for array in (mdp.transitions, mdp.rewards, mdp.initial):
         found.update(str(array.shape).encode())
         found.update(np.asarray(array, dtype=np.float64).tobytes())
+    return found.hexdigest()[:32]
+
+
+def _digest_of_contexts(contexts: Contexts) -> str:
+    found = hashlib.sha256(contexts.reward_kind.encode())
+    for array in (contexts.features, contexts.rewards):
+        found.update(str(array.shape).encode())
+        found.update(array.tobytes())
     return found.hexdigest()[:32]
 
 

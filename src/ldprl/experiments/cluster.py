@@ -14,8 +14,7 @@ from typing import Any
 
 import ldprl
 from ldprl.errors import InputError
-from ldprl.experiments.cells import Cell, StoppedError
-from ldprl.simulation.engine import Simulation
+from ldprl.experiments.cells import AnyCell, Result, StoppedError
 
 _TASK_SECONDS = 1.0
 """Least duration of a task: Ray's overhead is small beside it."""
@@ -29,7 +28,7 @@ takes half of that to import Ray and to connect."""
 _PROBE = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False)"
 
 
-def on_cluster(cells: Sequence[Cell], address: str) -> Generator[tuple[Cell, Simulation]]:
+def on_cluster(cells: Sequence[AnyCell], address: str) -> Generator[tuple[AnyCell, Result]]:
     """Compute ``cells`` on the Ray cluster at ``address`` (or ``"auto"``), and yield the results.
 
     A task gets many cells and hands back, once a second has passed, those that it has finished;
@@ -41,7 +40,7 @@ def on_cluster(cells: Sequence[Cell], address: str) -> Generator[tuple[Cell, Sim
     try:
         task = ray.remote(num_cpus=1, max_retries=_RETRIES)(_compute_some)
         waiting = deque(cells)
-        flying: dict[Any, list[Cell]] = {}
+        flying: dict[Any, list[AnyCell]] = {}
         finished, spent = 0, 0.0
         while waiting or flying:
             # Twice the cores: the next task is there when one ends, and a cluster that can grow
@@ -68,20 +67,20 @@ def _group_size(waiting: int, slots: int, seconds: float) -> int:
     return min(max(share, least), waiting, _MOST_CELLS)
 
 
-def _compute_some(cells: list[Cell], version: str) -> list[Simulation]:
+def _compute_some(cells: list[AnyCell], version: str) -> list[Result]:
     """Compute the first of ``cells``, until :data:`_TASK_SECONDS` have passed."""
     if ldprl.__version__ != version:
         raise StoppedError(f"a node of the cluster has ldprl {ldprl.__version__}, not {version}")
     started = time.monotonic()
-    results: list[Simulation] = []
+    results: list[Result] = []
     while len(results) < len(cells) and time.monotonic() - started < _TASK_SECONDS:
         results.append(cells[len(results)].compute())
     return results
 
 
-def _results(ray: ModuleType, reference: Any) -> list[Simulation]:
+def _results(ray: ModuleType, reference: Any) -> list[Result]:
     try:
-        results: list[Simulation] = ray.get(reference)
+        results: list[Result] = ray.get(reference)
     except ray.exceptions.RayTaskError as error:
         raise StoppedError(str(error.cause)) from None
     except ray.exceptions.RayError as error:

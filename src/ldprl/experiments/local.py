@@ -10,30 +10,35 @@ from collections.abc import Generator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar, overload
 
-from ldprl.experiments.cells import Cell, StoppedError
+from ldprl.experiments.cells import AnyCell, Cell, Result, StoppedError
 from ldprl.simulation.engine import Simulation
 
-Result = TypeVar("Result")
-Result_co = TypeVar("Result_co", covariant=True)
+Computed = TypeVar("Computed")
+Computed_co = TypeVar("Computed_co", covariant=True)
 
 
-class Computation(Protocol[Result_co]):
+class Computation(Protocol[Computed_co]):
     """The part of a cell that a worker process uses."""
 
-    def compute(self) -> Result_co:
+    def compute(self) -> Computed_co:
         """Return the result; whatever goes wrong is a :class:`StoppedError`."""
 
 
-def on_processes(cells: Sequence[Cell], workers: int) -> Generator[tuple[Cell, Simulation]]:
+@overload
+def on_processes(cells: Sequence[Cell], workers: int) -> Generator[tuple[Cell, Simulation]]: ...
+@overload
+def on_processes(cells: Sequence[AnyCell], workers: int) -> Generator[tuple[AnyCell, Result]]: ...
+def on_processes(cells: Sequence[AnyCell], workers: int) -> Generator[tuple[AnyCell, Result]]:
     """Compute ``cells`` on ``workers`` processes, and yield each as soon as it is done.
 
     Closing the iterator ends the processes.
     """
     with Processes(workers) as processes:
-        for place, simulation in processes.compute(cells):
-            yield cells[place], simulation
+        work: Sequence[Computation[Result]] = cells
+        for place, result in processes.compute(work):
+            yield cells[place], result
 
 
 class Processes:
@@ -57,7 +62,7 @@ class Processes:
         for process in self._started.values():
             process.join()
 
-    def compute(self, work: Sequence[Computation[Result]]) -> Generator[tuple[int, Result]]:
+    def compute(self, work: Sequence[Computation[Computed]]) -> Generator[tuple[int, Computed]]:
         """Yield the place in ``work`` and the result of each as soon as it is done."""
         waiting = iter(range(len(work)))
         while len(self._started) < min(self._workers, len(work)):
@@ -93,9 +98,9 @@ def _hand_over(connection: Connection, work: Computation[object]) -> None:
         connection.send(work)
 
 
-def _receive(connection: Connection, work: Computation[Result]) -> Result:
+def _receive(connection: Connection, work: Computation[Computed]) -> Computed:
     try:
-        result: Result | StoppedError = connection.recv()
+        result: Computed | StoppedError = connection.recv()
     except (EOFError, ConnectionError):
         reason = "its process was killed; was there too little memory?"
         raise StoppedError(f"{work}: {reason}") from None

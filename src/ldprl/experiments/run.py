@@ -59,8 +59,8 @@ def run_experiment(
         report(done, len(cells))
         source = on_processes(todo, processes) if cluster is None else on_cluster(todo, cluster)
         with closing(source) as results:
-            for cell, simulation in results:
-                store.save(cell, simulation)
+            for cell, result in results:
+                store.save(cell, result)
                 done += 1
                 report(done, len(cells))
         return store.merge(cells)

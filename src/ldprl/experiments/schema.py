@@ -12,9 +12,13 @@ from ldprl.errors import InputError, above, one_of, positive, probability, real
 from ldprl.mechanisms.catalogue import MECHANISMS
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.naming import Catalogue
+from ldprl.policies.written import MOST_PARAMETERS
+from ldprl.shape import LARGEST
 from ldprl.simulation.replan import replan_from
 
 _T = TypeVar("_T")
+_SAMPLED = ["horizon", "return_range", "hidden"]
+"""Keys of environments that are sampled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +32,8 @@ class Experiment:
     Parameters
     ----------
     environments
-        MDPs, as :func:`ldprl.worlds.mdp_from` reads them; a file's path starts at the TOML file's
-        folder.
+        MDPs, as :func:`ldprl.worlds.mdp_from` reads them, or with ``policies`` what
+        :func:`ldprl.learn` takes by name; a file's path starts at the TOML file's folder.
     learners, mechanisms
         Names, as ``ldprl list learners`` and ``ldprl list mechanisms`` list them; each learner
         meets each mechanism.
@@ -48,6 +52,11 @@ class Experiment:
         ``"each"`` or ``"growth:G"``.
     delta, failure_probability, alpha
         As :func:`ldprl.catalogue.build` takes them; only where a learner or mechanism uses them.
+    policies
+        Kinds of policies, such as ``"linear"``: environments are sampled then, and rows say what
+        the policies are worth. There are no constants, and learners plan at their own pace.
+    horizon, return_range, hidden
+        As :func:`ldprl.learn` takes them; with ``policies`` alone.
     """
 
     environments: tuple[str, ...]
@@ -63,6 +72,10 @@ class Experiment:
     delta: float = 0.0
     failure_probability: float | None = None
     alpha: float | None = None
+    policies: tuple[str, ...] = ()
+    horizon: int | None = None
+    return_range: tuple[float, float] | None = None
+    hidden: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         self._check("environments", _each(_text))
@@ -87,6 +100,7 @@ class Experiment:
             )
         if self.alpha is not None:
             self._check("alpha", lambda field, value: above(field, _number(field, value), 1))
+        self._check_sampled()
         private = self._meets_a_mechanism()
         if private or self.epsilons:
             self._check("epsilons", _each(_positive))
@@ -95,6 +109,26 @@ class Experiment:
                 "epsilons", list(self.epsilons), "no such key: no mechanism is private"
             )
         self._check_used()
+
+    def _check_sampled(self) -> None:
+        """Check what environments need that are sampled, and refuse it for others."""
+        usual = {field.name: field.default for field in fields(self)}
+        if self.policies:
+            self._check("policies", _each(_text))
+            others, expected = ["constants", "replan"], "no such key with policies"
+        else:
+            others, expected = _SAMPLED, "no such key without policies"
+        for key in others:
+            if getattr(self, key) != usual[key]:
+                raise InputError(key, getattr(self, key), expected)
+        if self.horizon is not None:
+            self._check("horizon", _count(1, LARGEST))
+        if self.return_range is not None:
+            self._check("return_range", _each(_number))
+            if len(self.return_range) != 2:
+                raise InputError("return_range", self.return_range, "two numbers")
+        if self.hidden is not None:
+            self._check("hidden", _list(_count(1, MOST_PARAMETERS)))
 
     def _check(self, field: str, check: Callable[[str, Any], object]) -> None:
         object.__setattr__(self, field, check(field, getattr(self, field)))
@@ -147,13 +181,22 @@ def parse(text: str) -> Experiment:
     return Experiment(**given)
 
 
-def _each(check: Callable[[str, Any], _T]) -> Callable[[str, Any], tuple[_T, ...]]:
-    """Return a check of a list in which every value occurs once."""
+def _list(check: Callable[[str, Any], _T]) -> Callable[[str, Any], tuple[_T, ...]]:
+    """Return a check of a list."""
 
     def check_all(field: str, values: Any) -> tuple[_T, ...]:
         if not isinstance(values, list | tuple) or not values:
             raise InputError(field, values, "a list of at least one value")
-        checked = tuple(check(f"{field}[{place}]", value) for place, value in enumerate(values))
+        return tuple(check(f"{field}[{place}]", value) for place, value in enumerate(values))
+
+    return check_all
+
+
+def _each(check: Callable[[str, Any], _T]) -> Callable[[str, Any], tuple[_T, ...]]:
+    """Return a check of a list in which every value occurs once."""
+
+    def check_all(field: str, values: Any) -> tuple[_T, ...]:
+        checked = _list(check)(field, values)
         for place, value in enumerate(checked):
             if value in checked[:place]:
                 raise InputError(f"{field}[{place}]", values[place], "each value once")

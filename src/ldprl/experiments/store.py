@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import math
 import platform
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,8 +27,7 @@ import pyarrow.parquet as pq
 import ldprl
 from ldprl.disk import PARTIAL, replacing
 from ldprl.errors import InputError
-from ldprl.experiments.cells import Cell, StoppedError, digest
-from ldprl.simulation.engine import Simulation
+from ldprl.experiments.cells import AnyCell, StoppedError, digest
 
 _LOCK = ".lock"
 MANIFEST = "manifest.json"
@@ -45,7 +43,7 @@ class Store:
         self._cells = folder / CELLS
         self.results = folder / "results.parquet"
 
-    def has(self, cell: Cell) -> bool:
+    def has(self, cell: AnyCell) -> bool:
         """Return whether the cell's file exists and can be read to its end."""
         try:
             self.read(cell)
@@ -53,19 +51,19 @@ class Store:
             return False
         return True
 
-    def save(self, cell: Cell, simulation: Simulation) -> None:
-        """Write the cell to disk."""
+    def save(self, cell: AnyCell, result: Any) -> None:
+        """Write what a cell has computed to disk."""
         about = {
             "parameters": cell.parameters,
-            "seconds": simulation.seconds,
-            "learnt": None if simulation.learnt is None else simulation.learnt.document(),
+            "seconds": result.seconds,
+            "learnt": cell.learnt(result),
             "versions": _versions(),
         }
-        rows = rows_of(cell, simulation).replace_schema_metadata({"ldprl": json.dumps(about)})
+        rows = _table(cell.columns(result)).replace_schema_metadata({"ldprl": json.dumps(about)})
         with _atomically(self._path(cell)) as file:
             pq.write_table(rows, file, write_page_checksum=True)
 
-    def merge(self, cells: Sequence[Cell]) -> Path:
+    def merge(self, cells: Sequence[AnyCell]) -> Path:
         """Write the rows of all cells to one file, and return its path."""
         schema = self.read(cells[0]).schema
         with _atomically(self.results) as file, pq.ParquetWriter(file, schema) as writer:
@@ -74,21 +72,21 @@ class Store:
                 writer.write_table(pa.concat_tables(tables))
         return self.results
 
-    def _path(self, cell: Cell) -> Path:
+    def _path(self, cell: AnyCell) -> Path:
         return self._cells / f"{cell.identity}.parquet"
 
-    def read(self, cell: Cell) -> pa.Table:
+    def read(self, cell: AnyCell) -> pa.Table:
         """Return the rows of a cell that is on disk."""
         return read_table(self._path(cell)).replace_schema_metadata(None)
 
-    def about(self, cell: Cell) -> dict[str, Any]:
+    def about(self, cell: AnyCell) -> dict[str, Any]:
         """Return what a cell on disk was computed from, how long it took and what it learnt."""
         found: dict[str, Any] = json.loads(pq.read_schema(self._path(cell)).metadata[b"ldprl"])
         return found
 
 
 @contextmanager
-def open_store(folder: Path, text: str, cells: Sequence[Cell]) -> Iterator[Store]:
+def open_store(folder: Path, text: str, cells: Sequence[AnyCell]) -> Iterator[Store]:
     """Open a results folder, new or of this very experiment, for one run at a time.
 
     Parameters
@@ -132,28 +130,9 @@ def read_table(path: Path) -> pa.Table:
         return file.read()
 
 
-def rows_of(cell: Cell, simulation: Simulation) -> pa.Table:
-    """Return the cell as a tidy table: a row for each run and checkpoint.
-
-    ``epsilon`` and ``delta`` are what the experiment asked for, the ``guaranteed`` ones what the
-    mechanism as built gives; ε is infinite without privacy.
-    """
-    runs, points = simulation.curves.shape
-    count = runs * points
-    columns = {
-        "environment": cell.environment,
-        "learner": cell.learner,
-        "mechanism": cell.mechanism,
-        "constants": cell.constants,
-        "epsilon": math.inf if cell.epsilon is None else float(cell.epsilon),
-        "delta": float(cell.delta),
-        "seed": cell.seed,
-        "run": np.repeat(np.arange(runs), points),
-        "episodes": np.tile(simulation.checkpoints, runs),
-        "regret": simulation.curves.ravel(),
-        "guaranteed_epsilon": float(simulation.guarantee.epsilon),
-        "guaranteed_delta": float(simulation.guarantee.delta),
-    }
+def _table(columns: dict[str, Any]) -> pa.Table:
+    """Return columns as a table; what is one value is that of every row."""
+    count = max(len(column) for column in columns.values() if isinstance(column, np.ndarray))
     return pa.table(
         {
             name: values if isinstance(values, np.ndarray) else pa.repeat(pa.scalar(values), count)

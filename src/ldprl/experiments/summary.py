@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,12 +110,87 @@ class Line:
 
 
 @dataclass(frozen=True)
+class ReturnLine:
+    """The runs of one combination in a world that is sampled, over all seeds.
+
+    Attributes
+    ----------
+    environment, policy, learner, mechanism, epsilon
+        The combination; ε is infinite without privacy.
+    users
+        After how many users the learnt policy was looked at.
+    curves
+        What it is worth then, of shape (runs, users).
+    earned
+        What the users of each run earned on average.
+    best_value, start_value
+        What the best policy is worth, where that is known, and the first one.
+    seconds
+        Time of all runs together.
+    """
+
+    environment: str
+    policy: str
+    learner: str
+    mechanism: str
+    epsilon: float
+    users: IntArray
+    curves: FloatArray
+    earned: FloatArray
+    best_value: float | None
+    start_value: float
+    seconds: float
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the mean worth at each number of users; infinite for one run."""
+        return standard_error(self.curves)
+
+    @property
+    def name(self) -> str:
+        """The combination in words, without its environment."""
+        privacy = "" if math.isinf(self.epsilon) else f" (ε = {self.epsilon:g})"
+        return f"{self.policy}, {self.learner}, {self.mechanism}{privacy}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what a program can read."""
+        final, users, error = self.curves[:, -1], int(self.users[-1]), self.standard_error[-1]
+        regret = learned = None
+        if self.best_value is not None:
+            regret = users * (self.best_value - float(self.earned.mean()))
+            gap = self.best_value - self.start_value
+            learned = (float(final.mean()) - self.start_value) / gap if gap > 0 else None
+        return {
+            "environment": self.environment,
+            "policy": self.policy,
+            "learner": self.learner,
+            "mechanism": self.mechanism,
+            "epsilon": None if math.isinf(self.epsilon) else self.epsilon,
+            "users": users,
+            "runs": len(self.curves),
+            "mean_return": float(self.earned.mean()),
+            "final_return": float(final.mean()),
+            "standard_error": float(error) if math.isfinite(error) else None,
+            "worst": float(final.min()),
+            "best_value": self.best_value,
+            "start_value": self.start_value,
+            "regret": regret,
+            "learned": learned,
+            "seconds": self.seconds,
+        }
+
+
+@dataclass(frozen=True)
 class Summary:
-    """All combinations of a folder, and how many of its cells are finished."""
+    """All combinations of a folder, and how many of its cells are finished.
+
+    A folder has ``lines``, or in sampled worlds ``returns``.
+    """
 
     lines: tuple[Line, ...]
     finished: int
     cells: int
+    returns: tuple[ReturnLine, ...] = ()
 
 
 def summarize(folder: Path) -> Summary:
@@ -134,17 +209,21 @@ def summarize(folder: Path) -> Summary:
     groups: dict[Key, list[tuple[dict[str, Any], pa.Table]]] = {}
     for about, table in found.values():
         groups.setdefault(_key(about["parameters"]), []).append((about, table))
+    if any("policy" in about["parameters"] for about, _ in found.values()):
+        returns = tuple(_return_line(key, groups[key]) for key in sorted(groups))
+        return Summary((), len(found), cells, returns)
     lines = tuple(_line(key, groups[key]) for key in sorted(groups))
     return Summary(lines, len(found), cells)
 
 
 def _key(parameters: dict[str, Any]) -> Key:
-    names = (parameters[name] for name in ("environment", "learner", "mechanism", "constants"))
+    last = "policy" if "policy" in parameters else "constants"
+    names = (parameters[name] for name in ("environment", "learner", "mechanism", last))
     epsilon = parameters["epsilon"]
     return (*names, math.inf if epsilon is None else epsilon)
 
 
-def _line(key: Key, cells: Iterable[tuple[dict[str, Any], pa.Table]]) -> Line:
+def _line(key: Key, cells: Sequence[tuple[dict[str, Any], pa.Table]]) -> Line:
     curves, found, seconds = [], [], 0.0
     for about, table in cells:
         users = np.unique(table["episodes"].to_numpy())
@@ -166,4 +245,25 @@ def _line(key: Key, cells: Iterable[tuple[dict[str, Any], pa.Table]]) -> Line:
         luck=found[0]["luck"],
         users_needed=min(needed, default=None),
         seconds=seconds,
+    )
+
+
+def _return_line(key: Key, cells: Sequence[tuple[dict[str, Any], pa.Table]]) -> ReturnLine:
+    environment, learner, mechanism, policy, epsilon = key
+    users = np.unique(cells[0][1]["episodes"].to_numpy())
+    found = [about["learnt"] for about, _ in cells]
+    return ReturnLine(
+        environment,
+        policy,
+        learner,
+        mechanism,
+        epsilon,
+        users=users,
+        curves=np.concatenate(
+            [table["mean_return"].to_numpy().reshape(-1, len(users)) for _, table in cells]
+        ),
+        earned=np.concatenate([one["mean_return"] for one in found]),
+        best_value=found[0]["best_value"],
+        start_value=float(np.mean([one["start_value"] for one in found])),
+        seconds=sum(about["seconds"] for about, _ in cells),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ldprl.experiments.summary import Summary
+from ldprl.experiments.summary import Line, ReturnLine, Summary
 from ldprl.figures.drawing import log_axis, panels, style
 
 if TYPE_CHECKING:
@@ -19,8 +19,9 @@ _COLUMNS = 3
 
 def plot_experiment(summary: Summary) -> Figure:
     """Draw every combination; bands are one standard error to either side."""
-    environments = list(dict.fromkeys(line.environment for line in summary.lines))
-    names = list(dict.fromkeys(line.name for line in summary.lines))
+    lines: tuple[Line | ReturnLine, ...] = summary.lines or summary.returns
+    environments = list(dict.fromkeys(line.environment for line in lines))
+    names = list(dict.fromkeys(line.name for line in lines))
     looks = [(colour, dash) for dash, colour in product(_STYLES, _COLOURS)]
     columns = min(_COLUMNS, len(environments))
     rows = -(-len(environments) // columns)
@@ -28,23 +29,27 @@ def plot_experiment(summary: Summary) -> Figure:
         picture, grid = panels(rows, columns, width=5.2, height=4.0, sharey=False)
         places = [axes for row in grid for axes in row]
         for axes, environment in zip(places, environments, strict=False):
-            for line in summary.lines:
+            for line in lines:
                 if line.environment != environment:
                     continue
                 colour, dash = looks[names.index(line.name) % len(looks)]
                 mean, error = line.curves.mean(axis=0), line.standard_error
-                seen = mean > 0
+                low, seen = mean - error, line.users > 0
+                if isinstance(line, Line):
+                    seen, low = mean > 0, low.clip(min=mean / 10)
                 axes.plot(line.users[seen], mean[seen], dash, color=colour, label=line.name)
                 if len(line.curves) > 1:  # one run says nothing about its error
-                    low = (mean - error).clip(min=mean / 10)
                     axes.fill_between(
                         line.users[seen], low[seen], (mean + error)[seen], color=colour, alpha=0.15
                     )
             axes.set_title(environment)
             axes.set_xlabel("users")
-            axes.set_ylabel("regret, mean ± standard error")
             log_axis(axes, "x")
-            log_axis(axes, "y")
+            if summary.lines:
+                axes.set_ylabel("regret, mean ± standard error")
+                log_axis(axes, "y")
+            else:
+                axes.set_ylabel("mean return of the policy ± standard error")
         for axes in places[len(environments) :]:
             axes.set_visible(False)
         seen_names = {

@@ -108,11 +108,7 @@ def learn(
         spread=spread,
         start=start,
     )
-    if mechanism == NoPrivacy.name and epsilon is not None:
-        raise InputError("epsilon", epsilon, "none without privacy")
-    if mechanism == NoPrivacy.name or (mechanism is None and epsilon is None):
-        mechanism = _WHOLE
-    mechanism = mechanism or "threshold-bits"
+    mechanism = mechanism_for(mechanism, epsilon)
     stopped = (lambda: False) if stop is None else stop.is_set
     one_run = partial(_one_run, opened, learner, mechanism, epsilon, users, seed)
     started = time.perf_counter()
@@ -145,6 +141,15 @@ def learn(
         seconds=time.perf_counter() - started,
         complete=complete,
     )
+
+
+def mechanism_for(mechanism: str | None, epsilon: float | None) -> str:
+    """Return the mechanism that a name or its absence stands for in a sampled world."""
+    if mechanism == NoPrivacy.name and epsilon is not None:
+        raise InputError("epsilon", epsilon, "none without privacy")
+    if mechanism == NoPrivacy.name or (mechanism is None and epsilon is None):
+        return _WHOLE
+    return mechanism or "threshold-bits"
 
 
 def _one_run(

@@ -55,7 +55,7 @@ def sampled_from(
         if not given. The start may be the path of a file that
         :func:`~ldprl.policies.imported.start_from` reads.
     """
-    kind = _kind(policy)
+    kind = kind_of(policy)
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
         if name not in (*_ALWAYS, *kind.options):
@@ -116,10 +116,14 @@ def world_with(env: object, problem: Parametric) -> SampledWorld:
     return setting.build(problem)
 
 
-def _kind(policy: str) -> type[Parametric]:
+def kind_of(policy: str) -> type[Parametric]:
+    """Return the kind of policy that a name stands for, or refuse it."""
     kind = Parametric if policy == "table" else PROBLEMS.find(policy, field="policy")
     if not issubclass(kind, Parametric) or inspect.isabstract(kind):
-        expected = "one that needs no model (continuous observations: choose --policy linear)"
+        expected = (
+            "one that needs no model (continuous observations: choose --policy linear; of"
+            " Discrete ones that makes a table)"
+        )
         raise InputError("policy", policy, expected)
     return kind
 
