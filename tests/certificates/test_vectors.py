@@ -25,7 +25,7 @@ PROBLEM = Linear(
     features=["a"], actions=["no", "yes"], horizon=1, returns=(LEAST, MOST), start=START
 )
 MECHANISM = ThresholdBits(PROBLEM, 2.0)
-USERS, BATCH, RUNS = 3000, 300, 200
+USERS, BATCH, RUNS = 3000, 300, 100
 CONFIDENCE = 0.9
 
 

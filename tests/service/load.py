@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import http.client
 import itertools
+import json
 import random
 import secrets
 import threading
@@ -17,6 +18,9 @@ import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
+
+from ldprl.policies.policy import MOST_POLICIES
+from ldprl.service.plans import plan_from
 
 from .server import Answer, Client
 
@@ -36,6 +40,19 @@ first_epoch = {EPOCH}
 _PAUSE = 0.02
 _PATIENCE = 60.0
 _AGAIN_LATER = (429, 503, 507)
+
+VECTORS = f"""
+name = "sums that are known"
+epsilon = "1"
+epochs = "every:{EPOCH}"
+first_epoch = {EPOCH}
+[policy]
+kind = "linear"
+horizon = 1
+returns = [0, 1]
+actions = ["stay", "go"]
+features = ["a", "b", "c"]
+"""
 
 Place = tuple[int, int, int]
 """Version, assignment, item."""
@@ -113,15 +130,11 @@ class Load:
 
     def _report(self, rng: random.Random) -> None:
         while not self._stop.is_set():
-            answer = self._insist(rng, "GET", f"/v1/policy?id={(name := secrets.token_hex(16))}")
-            if answer is None:
-                return
-            place = self._place(answer.json)
-            if place is None:
+            made = self._made(rng, secrets.token_hex(16))
+            if made is None:
                 self._stop.wait(_PAUSE)
                 continue
-            asked = {key: answer.json[key] for key in ("deployment", "version", "assignment")}
-            report = {"id": name, **asked, "values": [place[2]]}
+            place, report = made
             self.sent.add(place)
             if self._insist(rng, "POST", "/v1/reports", report) is None:
                 return
@@ -130,6 +143,15 @@ class Load:
                 again = self._insist(rng, "POST", "/v1/reports", report)
                 if again is not None and again.json["status"] != "duplicate":
                     self.forgotten += 1
+
+    def _made(self, rng: random.Random, name: str) -> tuple[Place, dict[str, Any]] | None:
+        """Return a report under the policy in force; None where there is no room or no time."""
+        answer = self._insist(rng, "GET", f"/v1/policy?id={name}")
+        place = None if answer is None else self._place(answer.json)
+        if answer is None or place is None:
+            return None
+        asked = {key: answer.json[key] for key in ("deployment", "version", "assignment")}
+        return place, {"id": name, **asked, "values": [place[2]]}
 
     def _place(self, issued: dict[str, Any]) -> Place | None:
         """Return a place that no report has had, or None until there is a version with room."""
@@ -157,3 +179,44 @@ class Load:
                 return None
             self._stop.wait(_PAUSE)
         return None
+
+
+class VectorLoad(Load):
+    """The same for policies on vectors, whose sums are all reports' sums, number by number."""
+
+    def __init__(self, *urls: str, threads: int = 8, seed: int = 0) -> None:
+        super().__init__(*urls, threads=threads, seed=seed)
+        self._reports: dict[Place, dict[str, Any]] = {}
+
+    def _made(self, rng: random.Random, name: str) -> tuple[Place, dict[str, Any]] | None:
+        number = secrets.randbelow(MOST_POLICIES)
+        answer = self._insist(rng, "GET", f"/v1/policy?id={name}&number={number}")
+        if answer is None:
+            return None
+        asked = {key: answer.json[key] for key in ("deployment", "version", "assignment")}
+        report = {"id": name, **asked, "number": number, "values": [rng.randrange(2)]}
+        place = (report["version"], report["assignment"], number)
+        self._reports[place] = report
+        return place, report
+
+    def faults(self, server: Client) -> dict[str, int]:
+        """Send what has had no answer once more; then every sum is that of what was sent."""
+        assert not self.surprises, self.surprises[:3]
+        for place in self.sent - self.acknowledged:
+            assert server.post("/v1/reports", self._reports[place]).status == 200
+        export, built = server.admin("GET", "/v1/admin/export").json, server.deployment().built
+        plans = {
+            one["version"]: plan_from(json.dumps(one["assignments"]), built)
+            for one in export["plans"]
+        }
+        counted = {(one["version"], one["assignment"]): one for one in export["sums"]}
+        faults = {"forgotten": self.forgotten, "lost": 0, "twice": 0, "wrong sums": 0}
+        for key, one in counted.items():
+            sent = [self._reports[place] for place in self.sent if place[:2] == key]
+            faults["lost"] += max(0, len(sent) - one["users"])
+            faults["twice"] += max(0, one["users"] - len(sent))
+            values, numbers = [one["values"] for one in sent], [one["number"] for one in sent]
+            codec = built.codec(plans[key[0]][key[1]])
+            faults["wrong sums"] += codec.total(values, numbers).tolist() != one["tally"]
+        faults["never counted"] = sum(place[:2] not in counted for place in self.sent)
+        return {fault: count for fault, count in faults.items() if count}

@@ -14,7 +14,7 @@ import pytest
 
 from ldprl.service.causes import DelayedError, RejectionError
 from ldprl.service.http_protocol import HEADER_SECONDS
-from ldprl.service.limits import Gate, Limits, address_key
+from ldprl.service.limits import Gate, Limits, Slots, address_key
 
 from .conftest import DEPLOYMENT, StartServer
 from .server import Server
@@ -44,6 +44,16 @@ def test_an_address_gets_two_seconds_worth_and_then_its_rate() -> None:
     assert passes("10.0.0.2") == 20
     now[0] = 0.5
     assert passes("10.0.0.1") == 5
+
+
+def test_several_places_are_taken_together() -> None:
+    slots = Slots(10)
+    with slots.several(4), slots.several(6), pytest.raises(DelayedError), slots.several(1):
+        pass
+    with slots.several(1000), pytest.raises(DelayedError), slots.several(1):
+        pass
+    with slots.several(10):
+        pass
 
 
 def test_addresses_are_kept_in_bounded_memory() -> None:

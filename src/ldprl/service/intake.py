@@ -29,8 +29,8 @@ _ROWS_AT_ONCE = 1000
 """Rows of users' tables that the committer draws for one request, in a fifth of a millisecond."""
 _ROWS_IN_TURN = 250_000
 """Rows that are drawn in one turn, in some 20 ms, and in one commit, which then takes 5 ms more."""
-_DRAWN_AT_ONCE = 16
-"""Requests whose drawn reports, 2 MB each at most, may wait for a commit."""
+_ROWS_WAITING = 16 * _ROWS_IN_TURN
+"""Rows that are drawn and wait for a commit, in 32 MB."""
 _OBJECT = re.compile(rb"[ \t\r\n]*\{")
 _LIST = re.compile(rb"[ \t\r\n]*\[")
 
@@ -91,7 +91,7 @@ class Intake:
         self._committer = committer
         self._metrics = metrics
         self._turns = turns
-        self._drawn = Slots(_DRAWN_AT_ONCE)
+        self._drawn = Slots(_ROWS_WAITING)
 
     async def take(self, body: bytes | bytearray, address: str = "") -> tuple[int, bytes]:
         """Return the status and the body of the response."""
@@ -187,7 +187,7 @@ class Intake:
     async def _draw_and_commit(self, some: Sequence[Admitted], address: str) -> Sequence[Verdict]:
         """Draw users' tables in turn, so that the committer only adds what was drawn."""
         drawn = await self._turns.run(address, lambda: [_drawn(one) for one in some])
-        with self._drawn:
+        with self._drawn.several(sum(one.codec.rows for one in some)):
             return await self._committer.submit(drawn)
 
     def _expired_at_commit(self) -> RejectionError:

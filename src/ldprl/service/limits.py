@@ -77,6 +77,17 @@ class Slots:
     def __exit__(self, *_: object) -> None:
         self._taken -= 1
 
+    @contextlib.contextmanager
+    def several(self, places: int) -> Iterator[None]:
+        """Take several places; one who needs more than there are gets them when nobody has any."""
+        if self._taken and self._taken + places > self._most:
+            raise DelayedError("overloaded", f"{self._taken} places of {self._most} are taken")
+        self._taken += places
+        try:
+            yield
+        finally:
+            self._taken -= places
+
 
 class Gate:
     """Rate-limits by address. Addresses stay in memory, and few of them."""
