@@ -31,6 +31,16 @@ def test_nothing_is_accepted_once_the_file_is_gone(tmp_path: Path) -> None:
     store.close()
 
 
+def test_reports_are_known_by_all_of_their_bytes(store: RelayStore) -> None:
+    """Not by the key that begins them: whoever copied it would have a report thrown away."""
+    key = bytes(32)
+    assert store.commit([Held(1, key + b"one"), Held(1, key + b"two")], {}) == ["counted"] * 2
+    assert store.commit([Held(1, key + b"six"), Held(1, key + b"two")], {}) == [
+        "counted",
+        "duplicate",
+    ]
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[RelayStore]:
     found = RelayStore(str(tmp_path / "relay.sqlite"), "0" * 64)

@@ -96,6 +96,15 @@ def test_an_expired_version_is_named_as_such(receiver: Receiver) -> None:
         receiver.take(version=3)
 
 
+def test_a_report_counts_under_the_version_that_it_was_sealed_for(receiver: Receiver) -> None:
+    """Else a user could enter the crowd of another version, in which fewer hide each other."""
+    receiver.view.open[3] = receiver.view.current
+    sealed = [make(receiver.plan, receiver.deployment) for _ in range(CROWD)]
+    sealed.append(make(receiver.plan, receiver.deployment, version=3))
+    said = asyncio.run(receiver.crowds.take(batch(sealed, receiver.plan)))
+    assert said == {"counted": CROWD, "duplicate": 0, "refused": {"unknown-version": 1}}
+
+
 def test_a_paused_service_opens_nothing(receiver: Receiver) -> None:
     receiver.state.paused = True
     with pytest.raises(DelayedError, match="paused"):
