@@ -91,6 +91,14 @@ test("a lost acknowledgement does not make a second report", async () => {
   assert.equal(new Set(service.reports).size, 1);
 });
 
+test("a response about another report settles nothing", async () => {
+  const one = client({ attempts: 1 });
+  const entry = await one.makeReport(await one.assignment(), NOTHING);
+  service.failures = [answer(200, { id: "0".repeat(32), status: "counted" })];
+  await assert.rejects(one.send(entry), ServiceError);
+  assert.equal((await one.ledger.latest(service.digest)).status, "pending");
+});
+
 test("a refusal is final and states its cause; a proxy's refusal is not", async () => {
   const one = client();
   const entry = await (await one.begin()).report({ send: false });

@@ -226,6 +226,41 @@ test("assignments are drawn by their shares", async () => {
   assert.ok(Math.abs(second / 4000 - 0.75) < 0.055);
 });
 
+test("a user's number is any of those that there are, and another one each time", async () => {
+  // 60 numbers, the seed is fixed: all in one half, or two alike, with a probability below 10⁻¹².
+  const { document: some, reports } = await behindRelay("returns");
+  const returns = await readDeployment(some);
+  const { states, actions } = returns.shape;
+  const certain = Array.from({ length: actions }, (_, action) => (action === 0 ? 2 ** 32 : 0));
+  const law = { seed: "0".repeat(32), weights: [new Array(states).fill(certain)] };
+  const { questions } = reports[0].assignment;
+  const assignments = [{ share: 1, law, questions }];
+  const whole = { deployment: returns.digest, version: 1, report_bytes: 1024, assignments };
+  const source = new InsecureSource(6);
+  const numbers = new Set();
+  for (let i = 0; i < 60; i += 1) numbers.add((await drawAssignment(whole, returns, source)).number);
+  assert.equal(numbers.size, 60);
+  assert.deepEqual(new Set([...numbers].map((one) => one < 2 ** 52)), new Set([true, false]));
+});
+
+test("in a crowd every answer of a report counts", async () => {
+  const { document: some } = example("two answers");
+  const blankets = (await readDeployment(some)).randomizer.blankets();
+  assert.equal(blankets.length, 3);
+  for (const blanket of blankets) {
+    const largest = Math.max(...blanket.map(({ first, second }) => first / second));
+    assert.ok(Math.abs(Math.log(largest) - Number(some.epsilon)) < 1e-6);
+  }
+});
+
+test("a key of another form is refused", async () => {
+  const { shuffle } = document;
+  for (const key of ["", shuffle.key.slice(2), `${shuffle.key}00`, "x".repeat(64), null]) {
+    const other = { ...document, shuffle: { ...shuffle, key } };
+    await assert.rejects(readDeployment(other), { field: "shuffle.key" });
+  }
+});
+
 test("a report is written down once", async () => {
   const one = client();
   const entry = await (await one.begin()).report({ send: false });
