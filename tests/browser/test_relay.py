@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +29,16 @@ _TAKE_PART = """async ([relay, digest]) => {
     const step = async (state, action) => ({ reward: 1, next: (state + action) % 3 });
     const entry = await client.participate(0, step);
     return { entry, words: promises(await client.deployment()) };
+}"""
+_VECTORS = (
+    'policy = { kind = "linear", horizon = 3, returns = [0, 3], features = ["pulse", "hour"],'
+    ' actions = ["rest", "run"] }'
+)
+_SEE = """async ([relay, digest, pulse]) => {
+    const { Client, ForgetfulStorage } = await import("/ldprl.js");
+    const client = new Client(relay, { digest, storage: new ForgetfulStorage() });
+    const step = async (seen, action, h) => ({ reward: action, next: seen, terminated: h === 1 });
+    return client.participate([pulse, 7], step);
 }"""
 _DRAW = """async ([relay, digest]) => {
     const { Client, ForgetfulStorage } = await import("/ldprl.js");
@@ -91,6 +102,24 @@ def test_a_crowd_of_browsers_is_counted(opened: Page, pair: Pair) -> None:
     wait_until(lambda: pair.service.users() == CROWD)
     assert len(sizes) == 1
     assert sum(pair.service.get("/v1/status").json["refused"].values()) == 0
+
+
+def test_a_crowd_that_sees_vectors_is_counted(opened: Page, tmp_path: Path) -> None:
+    pair = Pair.start(tmp_path, CROWD, "3", sizes=_VECTORS, kind="")
+    try:
+        pair.relay.ready()
+        digest = pair.relay.deployment().digest
+        sizes = set()
+        for pulse in (61.5, 240.0, -1e300):
+            assert pair.service.users() == 0
+            entry = opened.evaluate(_SEE, [pair.relay.url, digest, pulse])
+            assert entry["status"] == "accepted"
+            sizes.add(len(json.loads(entry["body"])["sealed"]))
+        wait_until(lambda: pair.service.users() == CROWD)
+        assert len(sizes) == 1
+        assert sum(pair.service.get("/v1/status").json["refused"].values()) == 0
+    finally:
+        pair.close()
 
 
 def test_sealing_takes_less_than_20_ms(opened: Page) -> None:

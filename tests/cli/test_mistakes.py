@@ -54,6 +54,7 @@ INSTEAD = {
     },
     ("regret", "--hidden"): f"{IN_ENV} --policy network",
     ("regret", "--curves"): f"{GOOD['regret']} --json",
+    ("serve", "--demo"): "--database sqlite:///new.sqlite --port 0",
     ("audit", "--present"): f"{GOOD['audit']} --crowd 50",
     ("statement crowd", "--central-epsilon"): "--epsilon 1 --delta 1e-6",
     ("statement crowd", "--mechanism"): f"{GOOD['statement crowd']} {SIZES}",
