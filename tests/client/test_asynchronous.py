@@ -22,7 +22,9 @@ async def lives(client: AsyncClient) -> str:
     state = START
     while not episode.done:
         reward, state = step(state, await episode.action(state))
+        before = episode.step
         await episode.record(reward, state)
+        assert episode.step == before + 1
     return (await episode.report()).status
 
 

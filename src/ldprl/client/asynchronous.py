@@ -74,7 +74,7 @@ class AsyncEpisode:
     Attributes
     ----------
     episode
-        The episode itself, whose ``step``, ``state`` and ``done`` can be read at any time.
+        The episode itself, whose ``state`` and ``issued`` can be read at any time.
     """
 
     def __init__(self, episode: Episode, network: _Thread, disk: _Thread) -> None:
@@ -86,6 +86,11 @@ class AsyncEpisode:
     def done(self) -> bool:
         """Whether only the report remains."""
         return self.episode.done
+
+    @property
+    def step(self) -> int:
+        """How many steps are on record, from 0 to H."""
+        return self.episode.step
 
     async def action(self, state: Any = None) -> Any:
         """Return what the policy advises in ``state``; see :meth:`ldprl.client.Episode.action`."""
