@@ -1,4 +1,4 @@
-"""Learn in CartPole and glucose, with privacy and without: the data of ``any-policy.svg``.
+"""Learn in CartPole and glucose, with privacy and without: the data of ``any-policy.png``.
 
 ``python docs/tools/any_policy.py`` writes ``docs/images/any-policy.json``: the mean return of the
 policy that would be handed over, over 20 runs, with its standard error. It takes minutes.
@@ -17,7 +17,7 @@ from ldprl import Rollouts, __version__, learn
 from ldprl.simulation.regret import standard_error
 
 DATA = Path(__file__).parents[1] / "images" / "any-policy.json"
-WORLDS = {"CartPole-v1": 10_000, "glucose": 30_000}
+WORLDS = {"CartPole-v1": 5_000, "glucose": 10_000}
 """Users of a run."""
 LEVELS = (0.5, 1.0, 2.0, None)
 RUNS, SEED = 20, 0
@@ -54,7 +54,7 @@ def _line(result: Rollouts) -> dict[str, Any]:
 def any_policy() -> Figure:
     """Draw what the policy to hand over is worth against users."""
     document = json.loads(DATA.read_text(encoding="utf-8"))
-    titles = ("CartPole-v1: steps that the pole stands", "glucose: score of a day (at most 24)")
+    titles = ("CartPole-v1: steps that the pole stands", "glucose: hours in range, of a day")
     figure = Figure(figsize=(9, 3.4), layout="constrained")
     for axes, lines, title in zip(
         figure.subplots(1, 2), document["worlds"].values(), titles, strict=True
@@ -71,7 +71,8 @@ def any_policy() -> Figure:
             axes.plot(users, mean, style, color=colour, label=label)
         axes.set(xscale="log", xlabel="users, one private bit each", title=title)
         axes.title.set_fontsize(10)
-        axes.legend(frameon=False, loc="lower right")
+    lines, labels = axes.get_legend_handles_labels()
+    figure.legend(lines, labels, frameon=False, ncols=len(labels), loc="outside lower center")
     return figure
 
 

@@ -12,6 +12,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 sys.path.insert(0, str(Path(__file__).parent))
+from any_policy import any_policy
 from diagrams import assignment, data_flow, loop
 from plots import crowd, noise, regret, start
 from problems import PICTURES as PROBLEMS
@@ -22,6 +23,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "noise": noise,
     "regret": regret,
     "start": start,
+    "any-policy.png": any_policy,
     "assignment": assignment,
     "data-flow": data_flow,
     **PROBLEMS,
@@ -47,7 +49,10 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context(STYLE):
         for name, draw in PICTURES.items():
-            draw().savefig(folder / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
+            if name.endswith(".png"):
+                draw().savefig(folder / name, dpi=110, metadata={"Software": None})
+            else:
+                draw().savefig(folder / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
 
 
 if __name__ == "__main__":

@@ -52,7 +52,12 @@ INSTEAD = {
         ("regret", f"--{name}"): IN_ENV
         for name in ("env", "policy", "horizon", "return-range", "scale", "start")
     },
+    **{
+        ("advise", f"--{name}"): IN_ENV.replace("--episodes", "--users")
+        for name in ("env", "policy", "return-range", "scale", "start")
+    },
     ("regret", "--hidden"): f"{IN_ENV} --policy network",
+    ("advise", "--hidden"): f"{IN_ENV.replace('--episodes', '--users')} --policy network",
     ("regret", "--curves"): f"{GOOD['regret']} --json",
     ("serve", "--demo"): "--database sqlite:///new.sqlite --port 0",
     ("audit", "--present"): f"{GOOD['audit']} --crowd 50",

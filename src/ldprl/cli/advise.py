@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldprl.cli import options
-from ldprl.cli.options import shape_from, usual_delta, warn_of_delta
+from ldprl.cli.options import refuse_beside, shape_from, usual_delta, warn_of_delta
 from ldprl.cli.show import show_json
 from ldprl.errors import InputError, probability
 
@@ -38,6 +38,19 @@ def advise(
             " riverswim:S,H, …; then S, A and H can be left out.",
         ),
     ] = None,
+    env: Annotated[
+        str | None,
+        options.text(
+            "ENV",
+            "Advise on a policy for what has no model: see `ldprl regret --help`. --horizon is then"
+            " where episodes are cut.",
+        ),
+    ] = None,
+    policy: options.PolicyKind = None,
+    hidden: options.Hidden = None,
+    return_range: options.ReturnRange = None,
+    scale: options.Scale = None,
+    start: options.Start = None,
     epsilon: Annotated[
         float | None, options.real("E", "ε of a report. \\[default: the least that is enough]")
     ] = None,
@@ -79,13 +92,14 @@ def advise(
         ),
     ] = None,
     runs: Annotated[
-        int,
+        int | None,
         options.whole(
             "N",
-            "Runs of the recommended pair, each in another MDP unless --mdp is given.",
+            "Runs of the recommended pair, each in another MDP unless --mdp is given."
+            " \\[default: 30; with --env 5]",
             at_most=10**3,
         ),
-    ] = 30,
+    ] = None,
     seed: Annotated[int, options.seed("The same seed gives the same advice.")] = 0,
     workers: options.Workers = None,
     plot: Annotated[Path | None, options.picture("Draw the forecasts into this file.")] = None,
@@ -95,8 +109,51 @@ def advise(
 
     Give --users or --epsilon, and the other is searched for; give both, and the policy loss is
     forecast. The answer comes first, then what would change it, then the forecasts.
-    Forecasts hold for the simulated MDPs: give your own with --mdp where you can.
+    Forecasts hold for the simulated MDPs: give your own with --mdp where you can. With --env the
+    formula comes first, then what a simulation finds.
     """
+    not_in_env: dict[str, object] = {
+        "mdp": mdp,
+        "states": states,
+        "actions": actions,
+        "reports_per_user": None if reports_per_user == 1 else reports_per_user,
+        "total_epsilon": total_epsilon,
+        "total_delta": total_delta or None,
+        "incumbent": incumbent,
+        "shuffle": shuffle,
+        "central_delta": central_delta,
+        "mechanism": mechanism,
+        "delta": delta,
+        "plot": plot,
+    }
+    in_env: dict[str, object] = {
+        "policy": policy,
+        "hidden": hidden,
+        "return_range": return_range,
+        "scale": scale,
+        "start": start,
+    }
+    refuse_beside("--env" if env else "tables", not_in_env if env else in_env)
+    if env is not None:
+        from ldprl.cli.advise_env import advise_in_env
+
+        return advise_in_env(
+            env,
+            policy=policy,
+            hidden=hidden,
+            horizon=horizon,
+            return_range=return_range,
+            scale=scale,
+            start=start,
+            epsilon=epsilon,
+            users=users,
+            target_loss=target_loss,
+            runs=runs or 5,
+            seed=seed,
+            workers=workers,
+            learner=learner or "ldp-es",
+            as_json=as_json,
+        )
     from ldprl.advice import advise as ask
     from ldprl.advice.adviser import incumbent_loss
     from ldprl.advice.pairs import compared, pair_of
@@ -132,7 +189,7 @@ def advise(
                 delta=noise,
                 returning=returning,
                 pairs=pairs,
-                runs=runs,
+                runs=runs or 30,
                 seed=seed,
                 workers=processes,
                 progress=progress,

@@ -176,6 +176,14 @@ def warn_of_delta(delta: float, users: int) -> None:
         )
 
 
+def refuse_beside(other: str, given: dict[str, object]) -> None:
+    """Refuse options that mean nothing beside another one; None is as if not given."""
+    for name, value in given.items():
+        if value is not None:
+            shown = str(value) if isinstance(value, Path) else value
+            raise InputError(name, shown, f"none with {other}")
+
+
 def check_used(learner: str, given: Structure | None) -> None:
     """Refuse public knowledge that an option gives and of which a learner uses nothing."""
     from ldprl.catalogue import LEARNERS

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from ldprl.cli import options
-from ldprl.cli.options import check_used, warn_of_delta, warn_of_unused
+from ldprl.cli.options import check_used, refuse_beside, warn_of_delta, warn_of_unused
 from ldprl.cli.show import number, show_json, show_line, show_table
 from ldprl.errors import InputError, probability
 from ldprl.rounding import at_least, at_most
@@ -144,7 +143,7 @@ def regret(
         "scale": scale,
         "start": start,
     }
-    _refuse_beside("mdp" if env is None else "env", for_env if env is None else for_mdp)
+    refuse_beside("--mdp" if env is None else "--env", for_env if env is None else for_mdp)
     if curves and not as_json:
         raise InputError("curves", curves, "--json beside it")
     if env is not None:
@@ -247,13 +246,6 @@ def _world(mdp: str | None, structure: str | None) -> TabularMDP:
         raise InputError("mdp", None, "a world, or in its place an environment with --env")
     world = mdp_from(mdp)
     return world if structure is None else with_structure(world, structure)
-
-
-def _refuse_beside(world: str, given: dict[str, object]) -> None:
-    for name, value in given.items():
-        if value is not None:
-            shown = str(value) if isinstance(value, Path) else value
-            raise InputError(name, shown, f"none with --{world}")
 
 
 def _check_central(delta: float, crowd: int | None, until_certified: float | None) -> None:
