@@ -30,6 +30,9 @@ def test_a_policy_from_an_id_in_one_line() -> None:
     assert result.policy((0, 0, 0.2, 0.5)) == 1  # the pole falls to the right
     assert result.policy((0, 0, -0.2, -0.5)) == 0
     assert result.unscaled == ("cart velocity", "pole angular velocity")
+    told = str(result).split("\n")[-1]
+    assert told.startswith("without bounds: cart velocity, pole angular velocity;")
+    assert told.endswith("scale=(4.8, 1, 0.41887903, 1)")
 
 
 def test_figures_belong_together() -> None:

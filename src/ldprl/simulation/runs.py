@@ -146,16 +146,21 @@ class Rollouts(Rows):
         return f"ε = {self.epsilon:g}" if math.isfinite(self.epsilon) else "no privacy"
 
     def __str__(self) -> str:
-        """Three lines: what ran, what was learnt, what it cost."""
+        """Three lines: what ran, what was learnt, what it cost; and a default scale, if any."""
         runs, final = len(self.worth), self.final_return
         error = f" ± {float(standard_error(final)):.2g}" if runs > 1 else ""
         best = "" if self.best is None else f" (best {self.best:.4g})"
         losses = self.regret
         lost = "" if losses is None else f", regret {losses.mean():.4g}"
+        scaled = ""
+        if self.unscaled:
+            scales = ", ".join(str(one.scale) for one in self.policies[0].problem.features.each)
+            scaled = f"\nwithout bounds: {', '.join(self.unscaled)}; scaled by scale=({scales})"
         return (
             f"{self.name}: {runs} run{'s' * (runs > 1)} of {self.users[-1]:,} users, "
             f"{self._privacy}\n"
             f"the policy is worth {final.mean():.4g}{error}, at the start {self.start_return:.4g}"
             f"{best}\n"
             f"users earned {self.mean_return.mean():.4g} on average{lost}; {self.seconds:.1f} s"
+            f"{scaled}"
         )
