@@ -93,7 +93,7 @@ test("a lost acknowledgement does not make a second report", async () => {
 
 test("a response about another report settles nothing", async () => {
   const one = client({ attempts: 1 });
-  const entry = await one.makeReport(await one.assignment(), NOTHING);
+  const entry = await (await one.begin()).report({ send: false });
   service.failures = [answer(200, { id: "0".repeat(32), status: "counted" })];
   await assert.rejects(one.send(entry), ServiceError);
   assert.equal((await one.ledger.latest(service.digest)).status, "pending");

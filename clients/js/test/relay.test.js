@@ -238,7 +238,9 @@ test("a user's number is any of those that there are, and another one each time"
   const whole = { deployment: returns.digest, version: 1, report_bytes: 1024, assignments };
   const source = new InsecureSource(6);
   const numbers = new Set();
-  for (let i = 0; i < 60; i += 1) numbers.add((await drawAssignment(whole, returns, source)).number);
+  for (let i = 0; i < 60; i += 1) {
+    numbers.add((await drawAssignment(whole, returns, source)).document.number);
+  }
   assert.equal(numbers.size, 60);
   assert.deepEqual(new Set([...numbers].map((one) => one < 2 ** 52)), new Set([true, false]));
 });
