@@ -4,7 +4,8 @@ A walk is run once, with the paper's learner and Laplace noise. A function of th
 when it is first called, a kernel when it is first compiled; what an import calls is not. The files
 of these functions are those that one opens, and each return to a file that was left is a hop back.
 That counts every check of an argument too, so it is an upper end of what a reader opens. Below it
-stands which modules a module needs, by its imports. ``--source`` counts another checkout.
+stands which modules a module needs, by its imports, and how large each folder is. ``--source``
+counts another checkout.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import groupby
 from pathlib import Path
 from types import CodeType, FrameType
@@ -169,7 +170,7 @@ def modules(source: Path) -> dict[str, Path]:
     return {name.removesuffix(".__init__"): path for name, path in names}
 
 
-def imports(name: str, path: Path) -> Iterator[str]:
+def imports(path: Path, known: Container[str]) -> Iterator[str]:
     """Yield what a module imports, inside functions too, but not for types alone."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     typed = {
@@ -184,7 +185,9 @@ def imports(name: str, path: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield from (node.module or "", *(f"{node.module}.{one.name}" for one in node.names))
+            # What a folder's own file imports counts where something is taken from that file.
+            below = [f"{node.module}.{one.name}" for one in node.names]
+            yield from (one if one in known else node.module or "" for one in below)
 
 
 def needed(source: Path, entry: str) -> tuple[int, int]:
@@ -196,8 +199,20 @@ def needed(source: Path, entry: str) -> tuple[int, int]:
         name = waiting.pop()
         if name in known and name not in seen:
             seen.add(name)
-            waiting += imports(name, known[name])
+            waiting += imports(known[name], known)
     return len(seen), sum(len(known[one].read_text(encoding="utf-8").splitlines()) for one in seen)
+
+
+def sizes(source: Path) -> Iterator[tuple[str, int, int]]:
+    """Yield the package, and each of its folders, with their files and lines."""
+    folders: dict[str, list[int]] = {}
+    for name, path in modules(source).items():
+        folder = name.split(".")[1] if path.parent.name != "ldprl" else "beside the folders"
+        lines = len(path.read_text(encoding="utf-8").splitlines())
+        folders.setdefault(folder, []).append(lines)
+    yield "all", sum(map(len, folders.values())), sum(map(sum, folders.values()))
+    for folder, lines in sorted(folders.items()):
+        yield folder, len(lines), sum(lines)
 
 
 def main() -> None:
@@ -220,6 +235,9 @@ def main() -> None:
         if f"ldprl.{entry}" in modules(source):
             count, lines = needed(source, entry)
             print(f"| `{entry}` | {count} | {lines:,} |")
+    print("\n| folder | files | lines |\n|---|---|---|")
+    for folder, files, lines in sizes(source):
+        print(f"| {folder} | {files} | {lines:,} |")
 
 
 if __name__ == "__main__":

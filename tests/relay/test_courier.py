@@ -248,9 +248,10 @@ def test_a_batch_whose_plan_the_service_lost_is_kept_until_its_window_ends(
 def test_a_kept_batch_outlives_its_window_until_the_service_was_asked_again(
     tmp_path: Path, stub: Stub
 ) -> None:
+    """And is counted once the service has its plan again."""
     bench = Bench(tmp_path, stub)
     bench.courier.step()
-    bench.store.commit(sealed(3, bench.size), {})
+    bench.store.commit(kept := sealed(3, bench.size), {})
     stub.cause = "unknown-version"
     with pytest.raises(UpstreamError, match="which is kept"):
         bench.courier.step()
@@ -262,19 +263,6 @@ def test_a_kept_batch_outlives_its_window_until_the_service_was_asked_again(
     assert [len(bench.store.sealed(batch)) for batch in bench.store.unsent()] == [3]
     stub.cause = ""
     bench.clock.now += 300
-    bench.courier.step()
-    assert bench.store.outcomes()["service-counted"] == 3
-
-
-def test_a_batch_is_counted_once_the_service_has_its_plan_again(tmp_path: Path, stub: Stub) -> None:
-    bench = Bench(tmp_path, stub)
-    bench.courier.step()
-    bench.store.commit(kept := sealed(3, bench.size), {})
-    stub.cause = "unknown-version"
-    with pytest.raises(UpstreamError, match="which is kept"):
-        bench.courier.step()
-    stub.cause = ""
-    bench.clock.now += 301
     bench.courier.step()
     assert sorted(stub.handed_over()[-1][1]) == sorted(one.sealed for one in kept)
     assert bench.store.outcomes()["service-counted"] == 3
@@ -342,26 +330,6 @@ def test_ages_grow_by_the_time_that_passes_however_often_it_is_looked_at(
     assert bench.store.outcomes()["destroyed"] == 2
 
 
-def test_a_hand_over_whose_response_was_lost_is_no_sign_of_a_copy(
-    tmp_path: Path, stub: Stub
-) -> None:
-    """Its number is on file before it is sent: the service never knows a larger one."""
-    bench = Bench(tmp_path, stub)
-    bench.courier.step()
-    bench.store.commit(sealed(3, bench.size), {})
-    stub.lose = True
-    with pytest.raises(UpstreamError):
-        bench.courier.step()
-    stub.lose = False
-    assert bench.store.number() == stub.number == 1
-    bench.store.commit(sealed(2, bench.size), {})
-    bench.close()
-    again = Bench(tmp_path, stub)
-    again.courier.step()
-    assert again.store.outcomes().get("destroyed", 0) == 0
-    assert (again.store.waiting(1), again.store.unsent()) == (2, [])
-
-
 @pytest.mark.parametrize("lost_response", [False, True])
 def test_a_database_put_back_from_a_copy_hands_nobody_over_alone(
     tmp_path: Path, stub: Stub, *, lost_response: bool
@@ -416,6 +384,7 @@ def test_a_restart_between_the_services_commit_and_the_response_is_no_copy(
     stub.lose = True
     with pytest.raises(UpstreamError):
         bench.courier.step()
+    assert bench.store.number() == stub.number == 1, "on file before it is sent"
     bench.store.commit(waiting := sealed(2, bench.size), {})
     bench.close()
     stub.lose = False

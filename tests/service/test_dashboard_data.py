@@ -22,8 +22,7 @@ from ldprl.policies.features import Feature
 from ldprl.policies.linear import Linear
 from ldprl.policies.perturbed import Perturbed
 from ldprl.protocol.deployment import Deployment
-from ldprl.service.dashboard_data import dashboard_data
-from ldprl.service.influence import exposure
+from ldprl.service.dashboard_data import dashboard_data, exposure
 from ldprl.shape import Shape
 from ldprl.simulation.world import draw_true_counts
 from ldprl.statistics import Statistics

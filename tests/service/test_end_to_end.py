@@ -15,8 +15,7 @@ import pytest
 from scipy import stats
 
 from ldprl import Assignment, Laplace, run_protocol
-from ldprl.mechanisms.capabilities import TellsReturn
-from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.mechanism import Mechanism, TellsReturn
 from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset import SubsetOracle, _threshold

@@ -9,8 +9,7 @@ import numpy as np
 
 from ldprl.assignment import Assignment
 from ldprl.layout import Layout
-from ldprl.mechanisms.capabilities import NamesNeighbours
-from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.mechanism import Mechanism, NamesNeighbours
 from ldprl.mechanisms.sampling import SystemSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, Shape

@@ -16,14 +16,17 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ldprl.errors import InputError
 from ldprl.layout import Layout
-from ldprl.mechanisms.questions.question import Question
 from ldprl.policies.tables import TableDistribution
 from ldprl.shape import Array, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from ldprl.mechanisms.questions.question import Question
 
 Values = Sequence[int] | IntArray
 """What a report holds: items, or counters."""

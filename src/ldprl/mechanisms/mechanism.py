@@ -14,7 +14,16 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Protocol,
+    Self,
+    runtime_checkable,
+)
 
 import numpy as np
 
@@ -26,7 +35,6 @@ from ldprl.errors import InputError, positive
 from ldprl.layout import Layout
 from ldprl.mechanisms.codec import ReportCodec
 from ldprl.mechanisms.error_laws import ErrorLaws
-from ldprl.mechanisms.questions.observable import Observable
 from ldprl.mechanisms.rows import RowLaws
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.naming import Named, built_from
@@ -36,6 +44,7 @@ from ldprl.shape import Array, FloatArray, Shape, tabular
 from ldprl.statistics import Family, Statistics
 
 if TYPE_CHECKING:
+    from ldprl.mechanisms.questions.observable import Observable
     from ldprl.mechanisms.true_counts import TrueCounts
 
 Constants = Literal["sound", "paper"]
@@ -318,3 +327,32 @@ class Mechanism(Named, ABC):
         :mod:`ldprl.kernels`.
         """
         return None
+
+
+class BitOfReturn(NamedTuple):
+    """A report that says, of the return, whether it is above a threshold from [low, high].
+
+    It is turned round with probability ``flip``, and scored for ``parts`` parts of the user's
+    table.
+    """
+
+    low: float
+    high: float
+    flip: float
+    parts: int
+
+
+@runtime_checkable
+class TellsReturn(Protocol):
+    """Reports are bits of the return, under tables of the users' own."""
+
+    def bit_of_return(self, assignment: Assignment) -> BitOfReturn:
+        """Return the law of a report, given the return and the table."""
+
+
+@runtime_checkable
+class NamesNeighbours(Protocol):
+    """Two users whose reports differ most are not those of a table."""
+
+    def neighbours(self) -> list[tuple[str, Any, Any, Assignment]]:
+        """Return pairs of users' data, the worst first: name, both, and what they were given."""

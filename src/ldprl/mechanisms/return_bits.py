@@ -20,9 +20,8 @@ from ldprl.accounting.words import chance
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError, instance_of
 from ldprl.mechanisms.asking import AskingMechanism
-from ldprl.mechanisms.capabilities import BitOfReturn
 from ldprl.mechanisms.error_laws import ErrorLaws
-from ldprl.mechanisms.mechanism import Guarantee, local_epsilon
+from ldprl.mechanisms.mechanism import BitOfReturn, Guarantee, local_epsilon
 from ldprl.mechanisms.questions.observable import Observable
 from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.sampling import RandomSource

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import lzma
 import os
 import shutil
 import sqlite3
@@ -21,7 +22,6 @@ from ldprl.disk import sync_path
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
-from ldprl.service.compression import compress, decompress
 from ldprl.service.database import path_of
 from ldprl.service.database.protocol import without_password
 from ldprl.service.database.rows import checksum_of_id, with_checksum
@@ -33,6 +33,9 @@ _IDS_PER_ROW = 4096
 """Ids in one row of SQLite's table."""
 _SQLITE = b"SQLite format 3\0"
 """What SQLite files begin with; backups of tables of version 1 were not compressed."""
+_PRESET = 1
+"""Of xz: a third of the time of the next one; ids are random and no preset makes them shorter."""
+_CHUNK = 2**20
 _PLAIN = ("plans", "sums", "outcomes")
 """Tables that have the same columns in both kinds of database."""
 
@@ -246,3 +249,30 @@ def _write_postgres(source: sqlite3.Connection, url: str) -> None:
                     for start in range(0, len(packed), 16):
                         one = packed[start : start + 16]
                         rows.write_row((one, version, checksum_of_id(one, version)))
+
+
+def compress(source: Path, path: Path) -> None:
+    """Write the content of ``source`` to ``path``, compressed."""
+    with (
+        source.open("rb") as content,
+        lzma.open(path, "wb", check=lzma.CHECK_SHA256, preset=_PRESET) as packed,
+    ):
+        shutil.copyfileobj(content, packed, _CHUNK)
+
+
+def decompress(source: Path, path: Path) -> None:
+    """Write what :func:`compress` made of a file to ``path``; refuse a file that was changed."""
+    unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+    try:
+        with source.open("rb") as packed, path.open("wb") as content:
+            while not unpacker.eof:
+                more = packed.read(_CHUNK) if unpacker.needs_input else b""
+                if unpacker.needs_input and not more:
+                    raise lzma.LZMAError("it is cut short")
+                content.write(unpacker.decompress(more, _CHUNK))
+            if unpacker.check != lzma.CHECK_SHA256:
+                raise lzma.LZMAError("it has no SHA-256")
+            if unpacker.unused_data or packed.read(1):
+                raise lzma.LZMAError("something follows its end")
+    except lzma.LZMAError as error:
+        raise InputError("file", str(source), f"a whole backup ({error})") from None

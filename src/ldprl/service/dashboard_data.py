@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,13 @@ from ldprl.learnt.effects import (
 from ldprl.learnt.models import DRAWS, Progress, progress, users_until_settled, values_in_models
 from ldprl.learnt.search import searched
 from ldprl.learnt.share import learnt_so_far
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.return_sums import ReturnSums
 from ldprl.mechanisms.threshold_bits import ThresholdBits
 from ldprl.policies.parametric import ParametricPolicy
 from ldprl.policies.perturbed import Perturbed
 from ldprl.protocol.deployment import Deployment
-from ldprl.service.influence import exposure
 from ldprl.service.learners import learner_of
 from ldprl.service.policy_data import policy_data
 from ldprl.shape import FloatArray, Shape
@@ -249,3 +250,28 @@ def _without_nan(numbers: Any) -> Any:
     if isinstance(numbers, list):
         return [_without_nan(number) for number in numbers]
     return None if np.isnan(numbers) else numbers
+
+
+def exposure(mechanism: Mechanism, answered: Answered) -> tuple[FloatArray, FloatArray]:
+    """Return the weighted number of reports behind each (model, s, a): rewards, and transitions.
+
+    It says how far hostile users could shift an estimate, as a report is bounded and nobody aims a
+    question. The estimate of a row is θ = value/visits. A report moves it, to first order, by
+    (its value − θ·its visits)/visits, where an honest one has mean 0. So hostile users who are a
+    share x of all move it by x·Σw·reach/visits at most: the mechanism's ``reach`` is the most that
+    one report can do, and Σw the (weighted) number of reports that the row was decoded from.
+    """
+    empty = mechanism.no_statistics()
+    rewards = np.zeros(empty.reports.shape)
+    moves = np.zeros(empty.move_reports.shape)
+    for assignment, users in answered:
+        # Decoding counts answers by their squared weights; here the weights themselves matter.
+        weighted = replace(
+            assignment,
+            questions=tuple(replace(q, weights=np.sqrt(q.weights)) for q in assignment.questions),
+        )
+        nothing = mechanism.codec(weighted).blank(users)
+        part = mechanism.decode(nothing, users, weighted)
+        rewards += part.reports
+        moves += part.move_reports
+    return rewards, moves

@@ -128,7 +128,7 @@ def run_app(
 
 def _wait_for_database(settings: ServiceSettings) -> None:
     if path_of(settings.database_url) is None:
-        from ldprl.service.database.waiting import wait_for_postgres
+        from ldprl.service.database.session import wait_for_postgres
 
         wait_for_postgres(settings.database_url, settings.database_wait)
 

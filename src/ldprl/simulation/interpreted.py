@@ -11,8 +11,7 @@ import numpy as np
 
 from ldprl.assignment import Assignment, Plan, shares_of
 from ldprl.learning.learner import Learner, next_plan
-from ldprl.mechanisms.capabilities import TellsReturn
-from ldprl.mechanisms.mechanism import Mechanism
+from ldprl.mechanisms.mechanism import Mechanism, TellsReturn
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.regret import RegretRecorder
 from ldprl.simulation.replan import Replan

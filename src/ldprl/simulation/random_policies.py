@@ -14,7 +14,7 @@ import numpy as np
 
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError, whole_number
-from ldprl.mechanisms.capabilities import TellsReturn
+from ldprl.mechanisms.mechanism import TellsReturn
 from ldprl.policies.tables import WHOLE, TableDistribution
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.worlds.evaluation import optimum

@@ -10,7 +10,7 @@ import pytest
 
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
-from ldprl.service.database.waiting import wait_for_postgres
+from ldprl.service.database.session import wait_for_postgres
 from ldprl.service.run import _open
 from ldprl.service.settings import ServiceSettings
 

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 
+from ldprl.errors import InputError
 from ldprl.service.causes import DelayedError
+from ldprl.service.database.protocol import without_password
 
 _LONGEST_BACKOFF = 2.0
 """Seconds between two attempts to connect, at most."""
+_EVERY = 1.0
+"""Seconds between two attempts at the start, before there is a database."""
+_AWAY = (psycopg.pq.Ping.REJECT, psycopg.pq.Ping.NO_RESPONSE)
+"""It starts or stops, or nobody responds. What a server says of itself, such as that it has no such
+database or expects another password, is no reason to wait."""
+_log = logging.getLogger("ldprl.service")
 NAME = "ldprl/3"
 """What the database calls our sessions; the number is raised with that of the tables."""
 SETTINGS = {
@@ -136,3 +146,24 @@ def _delayed(error: psycopg.Error) -> DelayedError | None:
 def first_line(error: psycopg.Error) -> str:
     """Return an error's message without the lines that explain it."""
     return str(error).strip().partition("\n")[0]
+
+
+def wait_for_postgres(url: str, seconds: float) -> None:
+    """Return once a PostgreSQL responds at ``url``; refuse one that has not within ``seconds``."""
+    place = without_password(url)
+    try:
+        asked = make_conninfo(url, connect_timeout=3).encode()
+    except psycopg.Error as error:
+        expected = f"an address that PostgreSQL understands ({first_line(error)})"
+        raise InputError("database", place, expected) from None
+    deadline, told = time.monotonic() + seconds, False
+    while psycopg.pq.PGconn.ping(asked) in _AWAY:
+        if time.monotonic() >= deadline:
+            expected = f"one that responds within {seconds:g} s"
+            raise InputError("database", place, expected)
+        if not told:
+            _log.warning("%s does not respond: waiting for %g s at most", place, seconds)
+            told = True
+        time.sleep(min(_EVERY, max(deadline - time.monotonic(), 0)))
+    if told:
+        _log.info("%s responds", place)
