@@ -24,6 +24,8 @@ class Problem(Named, ABC):
 
     horizon: int
     """H, the number of steps of an episode."""
+    exposed: ClassVar[str] = ""
+    """What somebody learns who sees more of a user than the report, in a statement's words."""
     labelled: ClassVar[tuple[str, ...]] = ()
     """What ``[labels]`` may name one by one, beside the title and the reward: attributes that say
     how many there are."""

@@ -108,3 +108,14 @@ def test_an_audit_says_how_strong_its_evidence_is(run: Run) -> None:
     assert "laplace, attack" in few.out
     assert "of 2: weak, " in few.out
     assert many.json["strength"].startswith("certifies 1.")
+
+
+def test_what_users_of_a_deployment_run_is_attacked(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "vectors.toml"
+    assert run(f"deployment init {file} --vectors").code == 0
+    for line in (f"audit --deployment {file}", "audit --env CartPole-v1"):
+        outcome = run(f"{line} --samples 5000 --json")
+        assert (outcome.code, outcome.json["verdict"]) == (0, "holds")
+        assert outcome.json["mechanism"] == "threshold-bits"
+        assert outcome.json["claimed"] == {"epsilon": 1.0, "delta": 0.0}
+        assert 0.7 < outcome.json["empirical_epsilon_lower"] <= 1

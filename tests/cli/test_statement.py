@@ -138,3 +138,33 @@ def test_ledger_refuses_a_budget(run: Run, ledger: str, options: str, said: str)
     outcome = run(f"ledger {ledger} {options}")
     assert outcome.code == 2
     assert said in outcome.err
+
+
+def test_statement_of_a_deployment_on_vectors(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "vectors.toml"
+    assert run(f"deployment init {file} --vectors").code == 0
+    shown = run(f"statement --deployment {file}")
+    assert (shown.code, shown.err) == (0, "")
+    words = " ".join(shown.out.split())
+    assert "may see nearly all that you saw; only your report is protected" in words
+    assert "3 features, 3 actions, 18 parameters (linear), at most 30 steps" in words
+    alike = run("statement --env CartPole-v1 --epsilon 1 --json").json
+    assert alike["mechanism"]["name"] == "threshold-bits"
+    assert alike["mechanism"]["parameters"] == 10
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("statement --env CartPole-v1 --states 3 --epsilon 1", "states = 3"),
+        ("statement --policy linear --mechanism laplace --epsilon 1", "an --env"),
+        ("statement --env CartPole-v1 --mechanism laplace --epsilon 1", "finitely many states"),
+        ("audit --env CartPole-v1 --all", "none with --all"),
+        ("audit --deployment x.toml --epsilon 2", "the deployment says it"),
+    ],
+)
+def test_what_does_not_go_together_is_said(run: Run, line: str, said: str) -> None:
+    outcome = run(line)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert said in outcome.err
+    assert len(outcome.err.splitlines()) == 1

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from ldprl.cli import options
 from ldprl.cli.names import private_mechanisms
-from ldprl.cli.options import shape_from
+from ldprl.cli.options import problem_of, shape_from
 from ldprl.cli.show import show_json, show_line, show_table
 from ldprl.errors import InputError, probability
 from ldprl.rounding import at_least, at_most
 
 if TYPE_CHECKING:
-    from ldprl.mechanisms.mechanism import Constants
+    from ldprl.mechanisms.mechanism import Constants, Guarantee, Mechanism
+    from ldprl.problem import Problem
     from ldprl.shape import Shape
 
 
@@ -23,10 +25,18 @@ def audit(
         str | None, options.mechanism("What to attack; see `ldprl list mechanisms`.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Attack every mechanism.")] = False,
-    states: Annotated[int, options.STATES] = 2,
-    actions: Annotated[int, options.ACTIONS] = 2,
-    horizon: Annotated[int, options.HORIZON] = 2,
-    epsilon: Annotated[float, options.real("E", "ε > 0 claimed for the whole trajectory.")] = 1,
+    deployment: Annotated[
+        Path | None,
+        options.text("FILE", "Attack what the users of this deployment run, at its ε and δ."),
+    ] = None,
+    states: Annotated[int | None, options.STATES] = None,
+    actions: Annotated[int | None, options.ACTIONS] = None,
+    horizon: Annotated[int | None, options.HORIZON] = None,
+    env: options.Env = None,
+    policy: options.PolicyKind = None,
+    epsilon: Annotated[
+        float | None, options.real("E", "ε > 0 claimed for the whole trajectory. \\[default: 1]")
+    ] = None,
     delta: options.Delta = 0,
     constants: options.ConstantsName = "sound",
     samples: Annotated[
@@ -59,31 +69,69 @@ def audit(
 ) -> None:
     """Attack a mechanism and say what that proves about its (ε, δ).
 
-    Two users whose trajectories differ as much as possible report repeatedly; an attacker who
+    Sizes are 2 states, 2 actions and 2 steps, unless they are given. Two users whose trajectories
+    differ as much as possible report repeatedly; an attacker who
     knows both trajectories tries to distinguish the reports. What it states
     holds with probability 1 − 10⁻⁶. The exit code is 1 if a claim is violated.
     """
     from ldprl.mechanisms.catalogue import check_level
 
+    sizes = {"states": states, "actions": actions, "horizon": horizon}
+    if deployment is not None:
+        given = sizes | {"mechanism": mechanism, "env": env, "policy": policy, "epsilon": epsilon}
+        given |= {"all": every or None, "delta": delta or None, "crowd": crowd}
+        for name, value in given.items():
+            if value is not None:
+                raise InputError(name, value, "nothing: the deployment says it")
+        _audit_deployment(deployment, samples, seed, attack, as_json)
+        return
+    epsilon = 1.0 if epsilon is None else epsilon
+    if env is not None:
+        if every or crowd is not None:
+            raise InputError("env", env, "none with --all or --crowd")
+        mechanism = mechanism or "threshold-bits"
     if every == (mechanism is not None):
         raise InputError("mechanism", mechanism, "either a name or --all")
     probability("delta", delta, zero=True)
     if mechanism is not None:
         check_level(mechanism, epsilon, delta)
-    shape = shape_from({"states": states, "actions": actions, "horizon": horizon}, "a size")
+    if env is None:
+        sizes = {name: 2 if size is None else size for name, size in sizes.items()}
     if crowd is not None or present is not None:
         for name, value, usual in (("constants", constants, "sound"), ("attack", attack, None)):
             if value != usual:
                 raise InputError(name, value, "no such option with --crowd")
+        shape = shape_from(sizes, "a size")
         _audit_crowd(mechanism, shape, epsilon, crowd, present, samples or 10**5, seed, as_json)
         return
     kind = cast("Constants", constants)
     names = [mechanism] if mechanism is not None else private_mechanisms(constants, delta)
-    found = [_audit(name, shape, epsilon, delta, kind, samples, seed, attack) for name in names]
+    found = []
+    for name in names:
+        problem = problem_of(env, policy, sizes, name, "a size")
+        found.append(_audit(name, problem, epsilon, delta, kind, samples, seed, attack))
+    words = problem.in_words if env is not None else shape_from(sizes, "a size").in_words
+    _say(found, words, constants, as_json=as_json, several=every)
+
+
+def _audit_deployment(
+    file: Path, samples: int | None, seed: int, attack: str | None, as_json: bool
+) -> None:
+    from ldprl.service.settings import read_deployment
+
+    found = read_deployment(file)
+    built = found.built
+    row = _attacked(built, built.guarantee, samples, seed, attack)
+    _say([row], found.problem.in_words, built.constants, as_json=as_json, several=False)
+
+
+def _say(
+    found: list[dict[str, Any]], sizes: str, constants: str, *, as_json: bool, several: bool
+) -> None:
     if as_json:
-        show_json(found if every else found[0])
+        show_json(found if several else found[0])
     else:
-        _show(found, shape, constants)
+        _show(found, sizes, constants)
     if any(row["verdict"] == "violated" for row in found):
         raise typer.Exit(1)
 
@@ -123,7 +171,7 @@ def _audit_crowd(
 
 def _audit(
     name: str,
-    shape: Shape,
+    problem: Problem,
     epsilon: float,
     delta: float,
     constants: Constants,
@@ -131,32 +179,37 @@ def _audit(
     seed: int,
     attack: str | None,
 ) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from ldprl.audit import audit as attack_mechanism
-    from ldprl.cli.progress import counted_bar
     from ldprl.mechanisms.catalogue import build_mechanism, problem_for
     from ldprl.shape import Shape
 
     if name == "none":
         raise InputError("mechanism", name, "a private mechanism: none claims nothing")
-    problem = problem_for(name, shape)
     mechanism = build_mechanism(name, problem, epsilon, delta, constants=constants)
     # What is claimed is what the sound constants give, for a problem of any size.
     smallest = problem_for(name, Shape(1, 1, 1))
     claimed = build_mechanism(name, smallest, epsilon, delta).guarantee
-    with counted_bar(f"reports of {name}") as progress:
+    return _attacked(mechanism, claimed, samples, seed, attack)
+
+
+def _attacked(
+    mechanism: Mechanism, claimed: Guarantee, samples: int | None, seed: int, attack: str | None
+) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from ldprl.audit import audit as attack_mechanism
+    from ldprl.cli.progress import counted_bar
+
+    with counted_bar(f"reports of {mechanism.name}") as progress:
         result = attack_mechanism(mechanism, claimed, samples, seed, attack, progress)
     return {
-        "mechanism": name,
-        "constants": constants,
+        "mechanism": mechanism.name,
+        "constants": mechanism.constants,
         **asdict(result),
         "strength": result.strength,
     }
 
 
-def _show(found: list[dict[str, Any]], shape: Shape, constants: str) -> None:
-    sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
+def _show(found: list[dict[str, Any]], sizes: str, constants: str) -> None:
     rows = [
         (
             row["mechanism"],

@@ -12,6 +12,7 @@ import typer
 from ldprl.errors import InputError, whole_number
 
 if TYPE_CHECKING:
+    from ldprl.problem import Problem
     from ldprl.shape import Shape
     from ldprl.structure import Structure
 
@@ -161,6 +162,29 @@ def shape_from(sizes: dict[str, int | None], expected: str, at_most: int = 10**3
     return Shape(states, actions, horizon)
 
 
+def problem_of(
+    env: str | None,
+    policy: str | None,
+    sizes: dict[str, int | None],
+    mechanism: str | None,
+    missing: str,
+) -> Problem:
+    """Return the problem of an environment, or what a mechanism is shown by at given sizes."""
+    from ldprl.mechanisms.catalogue import problem_for
+
+    if env is None:
+        if policy is not None:
+            raise InputError("policy", policy, "an --env, whose users run it")
+        shape = shape_from(sizes, missing)
+        return shape if mechanism is None else problem_for(mechanism, shape)
+    from ldprl.worlds.sampled_from import sampled_from
+
+    for name in ("states", "actions"):
+        if sizes[name] is not None:
+            raise InputError(name, sizes[name], "none beside --env, which says what users do")
+    return sampled_from(env, policy or "linear", horizon=sizes["horizon"]).problem
+
+
 def usual_delta(users: int) -> float:
     """Return a δ well below 1/users, and no smaller than every mechanism can be built for."""
     return max(0.1 / users, _LEAST_DELTA)
@@ -211,6 +235,10 @@ STATES = whole("S", "Number of states.", at_most=10**5)
 ACTIONS = whole("A", "Number of actions.", at_most=10**5)
 HORIZON = whole("H", "Steps in an episode.", at_most=10**5)
 STEPS = whole("H", "With --env: the step at which episodes are cut. \\[default: what it says]")
+Env = Annotated[
+    str | None,
+    text("ENV", "In place of sizes: users see what those of this environment do, by its id."),
+]
 PolicyKind = Annotated[
     str | None,
     text(

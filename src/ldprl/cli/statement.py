@@ -11,7 +11,7 @@ import typer
 from ldprl.cli import options
 from ldprl.cli.group import subgroup
 from ldprl.cli.names import private_mechanisms
-from ldprl.cli.options import count, shape_from, warn_of_delta
+from ldprl.cli.options import count, problem_of, shape_from, warn_of_delta
 from ldprl.cli.show import show_json, show_line, show_table
 from ldprl.errors import InputError, positive, probability, whole_number
 from ldprl.rounding import at_least, at_most
@@ -19,8 +19,8 @@ from ldprl.rounding import at_least, at_most
 if TYPE_CHECKING:
     from ldprl.accounting.blanket import Blanket
     from ldprl.mechanisms.mechanism import Constants
+    from ldprl.problem import Problem
     from ldprl.protocol.statement import PrivacyStatement
-    from ldprl.shape import Shape
 
 _SHARES = (0.25, 0.5, 0.75, 1.0, 1.25)
 """Where a profile is shown, as shares of the ε that the mechanism is built for."""
@@ -40,6 +40,8 @@ def statement(
     states: Annotated[int | None, options.STATES] = None,
     actions: Annotated[int | None, options.ACTIONS] = None,
     horizon: Annotated[int | None, options.HORIZON] = None,
+    env: options.Env = None,
+    policy: options.PolicyKind = None,
     epsilon: options.Epsilon = None,
     delta: options.Delta = 0,
     constants: options.ConstantsName = "sound",
@@ -74,15 +76,19 @@ def statement(
     times = [count("reports", number, 1, 10**4) for number in reports.split(",")]
     sizes = {"states": states, "actions": actions, "horizon": horizon}
     if deployment is None:
-        missing = "a value, or a --deployment that has it"
-        shape = shape_from(sizes, missing)
+        missing = "a value, or a --deployment or an --env that has it"
+        problem = problem_of(env, policy, sizes, mechanism, missing)
+        if env is not None:
+            mechanism = problem.recommended("", mechanism or "")[1]
         if mechanism is None:
             raise InputError("mechanism", None, missing)
         kind = cast("Constants", constants)
-        found = _of_mechanism(mechanism, shape, epsilon, delta, kind, crowd, times)
+        found = _of_mechanism(mechanism, problem, epsilon, delta, kind, crowd, times)
     else:
         others = sizes | {
             "mechanism": mechanism,
+            "env": env,
+            "policy": policy,
             "epsilon": epsilon,
             "crowd": crowd,
             "delta": delta or None,
@@ -100,18 +106,17 @@ def statement(
 
 def _of_mechanism(
     mechanism: str,
-    shape: Shape,
+    problem: Problem,
     epsilon: float | None,
     delta: float,
     constants: Constants,
     crowd: int | None,
     times: list[int],
 ) -> PrivacyStatement:
-    from ldprl.mechanisms.catalogue import build_mechanism, check_level, problem_for
+    from ldprl.mechanisms.catalogue import build_mechanism, check_level
     from ldprl.protocol.statement import USUAL_CROWD_DELTA, privacy_statement
 
     check_level(mechanism, epsilon, 0.0 if crowd is not None else delta)
-    problem = problem_for(mechanism, shape)
     built = build_mechanism(mechanism, problem, epsilon, delta, constants=constants)
     return privacy_statement(built, times, crowd, delta or USUAL_CROWD_DELTA)
 
@@ -126,7 +131,7 @@ def _of_deployment(file: Path, times: list[int]) -> PrivacyStatement:
     if (shuffle := found.shuffle) is not None:
         crowd, delta = shuffle.crowd, float(shuffle.delta)
     if found.structure is not None:
-        labels = found.labels.document(found.shape)
+        labels = found.labels.document(found.problem)
         known = known_in_words(found.structure, labels["states"], labels["actions"])
     return privacy_statement(found.built, times, crowd, delta, known)
 

@@ -62,6 +62,10 @@ class Parametric(Problem):
     """
 
     options: ClassVar[tuple[str, ...]] = ()
+    exposed = (
+        "what you are told to do, and do: whoever sees that, and knows which policy you run, may"
+        " see nearly all that you saw; only your report is protected"
+    )
 
     def __init__(
         self,

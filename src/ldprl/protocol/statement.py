@@ -48,7 +48,8 @@ class PrivacyStatement:
     """What a deployment promises its users, as the code as built keeps it.
 
     ``beyond`` bounds the chance that a report changes the odds by more than e^ε; None if it is not
-    known.
+    known. ``sizes`` says how large the problem is, and ``exposed`` what those see who see more of a
+    user than reports.
     """
 
     name: str
@@ -63,6 +64,8 @@ class PrivacyStatement:
     beyond: float | None
     mixed: Mixed | None = None
     known: tuple[str, ...] = ()
+    sizes: str = ""
+    exposed: str = ""
 
     @property
     def holds(self) -> bool:
@@ -102,6 +105,7 @@ class PrivacyStatement:
             " true of you",
             "what other sources, or reports of people close to you, say about you",
             "what is on your device: whoever can read it sees what happened",
+            *([self.exposed] if self.exposed else []),
             *([total] if self.private else []),
         ]
 
@@ -219,10 +223,10 @@ class PrivacyStatement:
 
     def _method(self) -> str:
         of = self.parameters
-        each = ", each step with a model of its own" if of["step_dependent"] else ""
+        each = ", each step with a model of its own" if of.get("step_dependent") else ""
         text = (
-            f"How it works: {self.name}, that is {self.summary}. {of['states']} states,"
-            f" {of['actions']} actions, {of['horizon']} steps{each}; {of['constants']} constants."
+            f"How it works: {self.name}, that is {self.summary}. {self.sizes}{each};"
+            f" {of['constants']} constants."
         )
         if self.simulation_only:
             text += " Its noise is drawn in floating point, which can give the data away: it is fit"
@@ -285,6 +289,8 @@ def privacy_statement(
         beyond=_beyond(mechanism) if private else None,
         mixed=mixed,
         known=tuple(known),
+        sizes=mechanism.problem.in_words,
+        exposed=mechanism.problem.exposed,
     )
 
 
