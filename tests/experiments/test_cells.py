@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections import Counter
 from pathlib import Path
@@ -124,3 +125,16 @@ def test_a_failure_names_its_cell_and_travels(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
 def test_examples_can_be_read(path: Path) -> None:
     assert cells(path.read_text(encoding="utf-8"), path.parent)
+
+
+def test_what_is_publicly_known_comes_from_a_file(tmp_path: Path) -> None:
+    known = {"groups": [0, 1, 1]}
+    (tmp_path / "known.json").write_text(json.dumps(known), encoding="utf-8")
+    grid = 'environments = ["random:3,2,3,1"]\nlearners = ["ldp-evi"]\nepisodes = 5\n'
+    (informed,) = cells(f'{grid}structure = "known.json"', tmp_path)
+    (other,) = cells(grid, tmp_path)
+    assert informed.mdp.structure is not None
+    assert informed.mdp.structure.parts == ["groups"]
+    assert informed.identity != other.identity
+    with pytest.raises(InputError, match=r"no\.json"):
+        cells(f'{grid}structure = "no.json"', tmp_path)

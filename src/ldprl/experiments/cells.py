@@ -29,7 +29,7 @@ from ldprl.simulation.learn import learn, mechanism_for
 from ldprl.simulation.runs import Rollouts
 from ldprl.worlds.contexts import Contexts
 from ldprl.worlds.sampled_from import kind_of, sampled_from
-from ldprl.worlds.specification import mdp_from
+from ldprl.worlds.specification import mdp_from, with_structure
 from ldprl.worlds.tabular import TabularMDP
 
 FAILURE_PROBABILITY, ALPHA = 0.1, 2.0
@@ -246,7 +246,7 @@ def cells_of(experiment: Experiment, folder: Path) -> Sequence[AnyCell]:
     experiment
         The grid.
     folder
-        Where paths of MDP files start.
+        Where paths of files start.
     """
     if experiment.policies:
         return list(_sampled(experiment, folder))
@@ -254,6 +254,8 @@ def cells_of(experiment: Experiment, folder: Path) -> Sequence[AnyCell]:
     for environment in experiment.environments:
         beside = folder / environment
         mdp = mdp_from(str(beside) if beside.is_file() else environment)
+        if experiment.structure is not None:
+            mdp = with_structure(mdp, str(folder / experiment.structure))
         world = digest_of(mdp)
         for learner, mechanism, constants, epsilon in _combinations(experiment):
             for seed in experiment.seeds:

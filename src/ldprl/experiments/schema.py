@@ -52,6 +52,9 @@ class Experiment:
         ``"each"`` or ``"growth:G"``.
     delta, failure_probability, alpha
         As :func:`ldprl.catalogue.build` takes them; only where a learner or mechanism uses them.
+    structure
+        JSON file of what is publicly known of the environments, beside the TOML file, as
+        ``ldprl regret --structure`` takes it.
     policies
         Kinds of policies, such as ``"linear"``: environments are sampled then, and rows say what
         the policies are worth. There are no constants, and learners plan at their own pace.
@@ -72,6 +75,7 @@ class Experiment:
     delta: float = 0.0
     failure_probability: float | None = None
     alpha: float | None = None
+    structure: str | None = None
     policies: tuple[str, ...] = ()
     horizon: int | None = None
     return_range: tuple[float, float] | None = None
@@ -100,6 +104,8 @@ class Experiment:
             )
         if self.alpha is not None:
             self._check("alpha", lambda field, value: above(field, _number(field, value), 1))
+        if self.structure is not None:
+            self._check("structure", _text)
         self._check_sampled()
         private = self._meets_a_mechanism()
         if private or self.epsilons:
@@ -115,7 +121,7 @@ class Experiment:
         usual = {field.name: field.default for field in fields(self)}
         if self.policies:
             self._check("policies", _each(_text))
-            others, expected = ["constants", "replan"], "no such key with policies"
+            others, expected = ["constants", "replan", "structure"], "no such key with policies"
         else:
             others, expected = _SAMPLED, "no such key without policies"
         for key in others:
