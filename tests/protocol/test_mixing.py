@@ -41,6 +41,14 @@ def test_a_promise_is_kept_or_refused() -> None:
         Deployment.from_document(document)
 
 
+def test_the_question_that_hides_least_decides() -> None:
+    """Of 200 reports the moves alone would keep ε = 1.7, and the bits 3."""
+    plain = PLAIN | {"states": 3, "horizon": 3, "epsilon": "3", "mechanism": "bits-and-moves"}
+    promise = SHUFFLE | {"crowd": 200, "central_epsilon": "2.5", "delta": "1e-6"}
+    with pytest.raises(InputError, match=r"at least 2\.983"):
+        Deployment.from_toml(plain | {"shuffle": promise})
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [

@@ -52,6 +52,11 @@ def _negative(whole: dict[str, Any]) -> None:
     whole["assignments"][0]["share"], whole["assignments"][1]["share"] = -0.5, 1.5
 
 
+def _half(whole: dict[str, Any]) -> None:
+    for part in whole["assignments"]:
+        part["share"] /= 2
+
+
 def _huge(whole: dict[str, Any]) -> None:
     whole["report_bytes"] = 2**30
 
@@ -81,7 +86,7 @@ def _other(whole: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [_without, _share, _negative, _huge, _partition, _kind, _more, _other]
+    "change", [_without, _share, _half, _negative, _huge, _partition, _kind, _more, _other]
 )
 def test_a_plan_that_the_crowd_was_not_computed_for_is_refused(change: Any) -> None:
     found, _ = deployment(3)
