@@ -52,7 +52,7 @@ def test_no_report_is_above_4_kb() -> None:
 )
 def test_elsewhere_it_asks_for_bits_alone(shape: Shape) -> None:
     mechanism = BitsAndMoves(shape, 1.0)
-    assert [what.kind for what in mechanism.matters] == ["return"]
+    assert [what.kind for what in mechanism.observables] == ["return"]
     assert "possible answers" not in mechanism.in_plain_words
     assert mechanism.no_statistics().transitions.size == 0
 

@@ -84,7 +84,7 @@ class OneOfAll(AskingMechanism[OneItem]):
         return Guarantee(self.epsilon, 0.0)
 
     @property
-    def matters(self) -> tuple[Observable, ...]:
+    def observables(self) -> tuple[Observable, ...]:
         return (Reward(), Transition(), Place()) if self.places else (Reward(), Transition())
 
     def oracle_for(self, items: int) -> OneItem:

@@ -1,8 +1,8 @@
 """Mechanisms that ask questions: the base class, and the oracle that hides an answer.
 
 Your own mechanism that asks is one class: derive from :class:`AskingMechanism` and answer
-``matters``, ``oracle_for``, ``guarantee`` and ``error_laws``. The base class draws reports, adds
-them up, decodes them, and draws the sum of many at once.
+``observables``, ``oracle_for``, ``guarantee`` and ``error_laws``. The base class draws reports,
+adds them up, decodes them, and draws the sum of many at once.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
 
     @property
     @abstractmethod
-    def matters(self) -> tuple[Observable, ...]:
+    def observables(self) -> tuple[Observable, ...]:
         """What this mechanism asks about."""
 
     @abstractmethod
@@ -106,8 +106,8 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         return self.oracle_for(what.items(partition))
 
     def questions(self) -> list[tuple[Observable, int]]:
-        """Return every matter and step that can be asked; a user gets ``answers`` of them."""
-        return [(what, h) for what in self.matters for h in what.steps(self.shape.horizon)]
+        """Return every observable and step that can be asked; a user gets ``answers`` of them."""
+        return [(what, h) for what in self.observables for h in what.steps(self.shape.horizon)]
 
     def askable(self) -> list[tuple[Observable, int]]:
         """Return all that a user may be asked: what the learner asks, and what certifies."""
@@ -126,21 +126,21 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         return result
 
     def ask(self, plan: Plan) -> Plan:
-        """Give assignments without questions some, each matter in equal shares.
+        """Give assignments without questions some, each observable in equal shares.
 
         Further questions are about the steps that follow, and go round; a step that cannot be asked
-        for the same matter is asked for the first one that it can be asked for.
+        for the same observable is asked for the first one that it can be asked for.
         """
         result = []
         asked, even = self.questions(), np.ones(self.shape.states)
-        matters = [what for what, _ in asked]
+        kinds = [what for what, _ in asked]
         at_step = {step: what for what, step in reversed(asked)}
         for assignment in plan:
             if assignment.questions:
                 result.append(assignment)
                 continue
             for what, first in asked:
-                share = assignment.share / len(set(matters)) / matters.count(what)
+                share = assignment.share / len(set(kinds)) / kinds.count(what)
                 steps = [(first + i) % self.shape.horizon for i in range(self.answers)]
                 questions = tuple(
                     Question(what if (what, h) in asked else at_step[h], h, even) for h in steps
@@ -162,13 +162,13 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
             start += oracle.items
 
     def randomizer(self) -> dict[str, Any]:
-        """Return the options, and the oracle of each matter."""
+        """Return the options, and the oracle of each observable."""
         asked = {what.kind: what for what, _ in self.askable()}
         oracles = {kind: self.oracle(what).document() for kind, what in sorted(asked.items())}
         return {key: getattr(self, key) for key in self.options} | oracles
 
     def question_document(self, question: Query) -> dict[str, Any]:
-        """Return the question, with its oracle if it names another partition than its matter."""
+        """Return the question, with its oracle if it names a partition of its own."""
         if not isinstance(question, Question) or question.where is None:
             return question.document()
         return question.document() | self.oracle(question.what, question.where).document()
@@ -177,7 +177,7 @@ class AskingMechanism(Mechanism, Generic[AnyOracle]):
         """Read a question with the weights of its answers, 1 unless they are ``kept``."""
         weights = None if kept is None else np.array(kept, dtype=np.float64)
         question = Question.from_document(field, document, self.shape, weights)
-        # Parameters of a matter, such as the bounds of a return, are checked where they are read.
+        # Parameters of an observable, as the bounds of a return, are checked where they are read.
         possible = {(what.kind, step) for what, step in self.askable()}
         if (question.kind, question.step) not in possible:
             kinds = sorted({kind for kind, _ in possible})

@@ -56,9 +56,9 @@ class BitsAndMoves(ReturnBits):
         self._moves = subset_oracle(items, exact, _MOST_TOLD) if self.maps else self._oracle
 
     @property
-    def matters(self) -> tuple[Observable, ...]:
+    def observables(self) -> tuple[Observable, ...]:
         """The return, and moves."""
-        return (*super().matters, Transition()) if self.maps else super().matters
+        return (*super().observables, Transition()) if self.maps else super().observables
 
     @property
     def in_plain_words(self) -> str:

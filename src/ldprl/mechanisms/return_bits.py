@@ -79,7 +79,7 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         )
 
     @property
-    def matters(self) -> tuple[Observable, ...]:
+    def observables(self) -> tuple[Observable, ...]:
         """The return."""
         return (Return(0, self.shape.horizon * UNIT),)
 

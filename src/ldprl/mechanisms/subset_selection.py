@@ -98,7 +98,7 @@ class SubsetSelection(AskingMechanism[SubsetOracle]):
         return Guarantee(self.epsilon, 0.0)
 
     @property
-    def matters(self) -> tuple[Observable, ...]:
+    def observables(self) -> tuple[Observable, ...]:
         """Rewards and transitions, or both at once; a horizon of 1 has no transitions."""
         return (Joint(),) if self.layout == "joint" else (Reward(), Transition())
 

@@ -1,5 +1,5 @@
-"""What a service may ask a user: where (a partition of the states) times what (a matter).
+"""What a service may ask a user: where (a partition of the states) times what (an observable).
 
-Each matter is one file, found by its place in this folder. numpy and the standard library
+Each observable is one file, found by its place in this folder. numpy and the standard library
 alone, as everything on the user's side.
 """

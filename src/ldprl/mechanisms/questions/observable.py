@@ -1,4 +1,4 @@
-"""What a question asks: the protocol of a matter, and how matters are found by name.
+"""What a question asks: the protocol of an observable, and how observables are found by name.
 
 Your own kind is one class in one file: derive from :class:`Observable`, give it a ``kind``, and
 answer ``outcomes``, ``outcome``, ``law`` and ``add``. Nobody else asks which kind it is.
@@ -62,7 +62,7 @@ class Decoded:
 class Observable(ABC):
     """A public map from what happened at a step, and after it, to one of finitely many outcomes.
 
-    Parameters of a matter are fields of its dataclass, and travel in :meth:`parameters`.
+    Parameters of an observable are fields of its dataclass, and travel in :meth:`parameters`.
     """
 
     kind: ClassVar[str]
@@ -127,8 +127,8 @@ class Observable(ABC):
     ) -> IntArray:
         """Draw how many of the users in ``totals`` hold each (cell, outcome), exactly.
 
-        This default is exact for users who answer one question. A matter that may be asked beside
-        others reads its counts from the totals, which have the joint law of all steps.
+        This default is exact for users who answer one question. An observable that may be asked
+        beside others reads its counts from the totals, which have the joint law of all steps.
         """
         law = self.law(totals.mdp, totals.policy, step, where)
         drawn = rng.multinomial(totals.users, law.ravel() / law.sum())
@@ -146,7 +146,7 @@ class Observable(ABC):
         """Add decoded counts to the sums, in place."""
 
     def parameters(self) -> dict[str, Any]:
-        """Return what a document says of this matter beside its kind: whole numbers and text."""
+        """Return what a document says of it beside its kind: whole numbers and text."""
         return {}
 
     @classmethod
@@ -162,7 +162,7 @@ def observable_kinds() -> dict[str, type[Observable]]:
 
 
 def observable_from(field: str, document: Mapping[str, Any], shape: Shape) -> Observable:
-    """Read the matter of a question's document. No module is loaded because a document names it."""
+    """Read the observable of a question. No module is loaded because a document names it."""
     kinds = observable_kinds()
     return kinds[one_of(field, document.get("kind", ""), kinds)].from_parameters(document, shape)
 

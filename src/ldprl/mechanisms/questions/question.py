@@ -34,14 +34,14 @@ class Question(Query):
     Attributes
     ----------
     what
-        The matter: a reward bit, the next cell, …
+        The observable: a reward bit, the next cell, …
     step
-        The step asked about, from 0; a matter may look at all that follows it, too.
+        The step asked about, from 0; an observable may look at all that follows it, too.
     weights
         How much the answer counts for each state, from 0 to 1, of shape (S,): the service weighs
         down states that few users of this policy are in. Fixed before the user answers.
     where
-        The partition of the states; None for the one that the matter has by default.
+        The partition of the states; None for the one that the observable has by default.
     """
 
     what: Observable
@@ -51,7 +51,7 @@ class Question(Query):
 
     @property
     def kind(self) -> str:
-        """The matter's name on the wire."""
+        """The observable's name on the wire."""
         return self.what.kind
 
     @cached_property
