@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import stats
 
 from ldprl.certificates.certificate import Scale, certificate
 from ldprl.certificates.evidence import Evidence, Terms, certified, is_certifying
+from ldprl.certificates.sequence import Bits, Interval
 from ldprl.learning.ldp_es import LDPES
 from ldprl.learning.learner import next_plan
 from ldprl.mechanisms.threshold_bits import ThresholdBits
@@ -36,13 +38,24 @@ def returns(parameters: FloatArray, rng: np.random.Generator) -> FloatArray:
     return np.clip(rng.normal(np.where(right, 1.5, -1.0), 1.0), LEAST, MOST)
 
 
-def worth_of(parameters: FloatArray, cache: dict[bytes, float]) -> float:
-    """Return the mean return of one policy, from 10⁵ episodes."""
-    key = parameters.tobytes()
-    if key not in cache:
-        rows = np.broadcast_to(parameters, (10**5, len(parameters)))
-        cache[key] = float(returns(rows, np.random.default_rng(0)).mean())
-    return cache[key]
+def worth_of(parameters: FloatArray) -> float:
+    """Return the mean return of one policy, exactly."""
+    no, yes, no_weight, yes_weight = parameters
+    bias, weight = yes - no, yes_weight - no_weight
+    # Wrong between 0 and where the policy turns, or everywhere else.
+    wrong = abs(stats.norm.cdf(-bias / weight) - 0.5)
+    wrong = wrong if weight > 0 else 1 - wrong
+    return float((1 - wrong) * RIGHT + wrong * WRONG)
+
+
+def _cut(mean: float) -> float:
+    """Return the mean of a normal number of variance 1 that is cut to the range."""
+    low, high = (float(stats.norm.cdf(end - mean)) for end in (LEAST, MOST))
+    ends = [float(stats.norm.pdf(end - mean)) for end in (LEAST, MOST)]
+    return LEAST * low + MOST * (1 - high) + mean * (high - low) + ends[0] - ends[1]
+
+
+RIGHT, WRONG = _cut(1.5), _cut(-1.0)
 
 
 def run(terms: Terms, seed: int, *, reckless: bool = False) -> Iterator[tuple[Evidence, float]]:
@@ -71,42 +84,53 @@ def run(terms: Terms, seed: int, *, reckless: bool = False) -> Iterator[tuple[Ev
         yield evidence, earned
 
 
-def failures(scale: Scale, runs: int) -> int:
-    """Return in how many runs any interval ever misses what it is about, by more than 0.02."""
-    terms = Terms(0.4, CONFIDENCE, scale, PROBLEM.incumbent)
-    cache: dict[bytes, float] = {}
+Intervals = Callable[[Bits, Bits, int], tuple[Interval, Interval]]
+SCALE = Scale(MECHANISM.kept, MOST, LEAST)
+
+
+def certified_intervals(bits: Bits, incumbent: Bits, place: int) -> tuple[Interval, Interval]:
+    found = certificate(bits, place, SCALE, CONFIDENCE, incumbent)
+    assert found.better is not None
+    return found.worth, found.better
+
+
+def fixed_intervals(bits: Bits, incumbent: Bits, place: int) -> tuple[Interval, Interval]:
+    """Return what holds with the confidence at one time, for one policy: the mutant."""
+    reach = stats.norm.isf((1 - CONFIDENCE) / 2)
+    one, other = (0.25 / max(it.users, 1) for it in (bits, incumbent))
+    mean, apart = bits.mean, bits.mean - incumbent.mean
+    near, far = reach * math.sqrt(one), reach * math.sqrt(one + other)
+    worth, better = Interval(mean - near, mean + near), Interval(apart - far, apart + far)
+    return SCALE.worth(worth), SCALE.difference(better)
+
+
+def failures(intervals: Intervals) -> int:
+    """Return in how many runs any interval ever misses what it is about."""
+    terms = Terms(0.4, CONFIDENCE, SCALE, PROBLEM.incumbent)
     assert PROBLEM.incumbent is not None
-    old = worth_of(PROBLEM.incumbent.parameters, cache)
-    failed = 0
-    for seed in range(runs):
+    old, failed = worth_of(PROBLEM.incumbent.parameters), 0
+    for seed in range(RUNS):
         missed = False
         for evidence, _ in run(terms, seed):
             for place, policy in enumerate(evidence.policies):
-                found = certificate(
-                    evidence.bits[place], place + 1, scale, CONFIDENCE, evidence.incumbent
-                )
-                worth = worth_of(policy.parameters, cache)
-                assert found.better is not None
-                for interval, true in ((found.worth, worth), (found.better, worth - old)):
-                    missed |= not interval.low - 0.02 <= true <= interval.high + 0.02
+                found = intervals(evidence.bits[place], evidence.incumbent, place + 1)
+                worth = worth_of(policy.parameters)
+                for interval, true in zip(found, (worth, worth - old), strict=True):
+                    missed |= not interval.low <= true <= interval.high
         failed += missed
     return failed
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutant", [False, True])
-def test_certificates_cover(mutant: bool) -> None:
-    """Worth and difference fail in at most 20% of runs; type-I error 1e-6 by the binomial law.
-
-    The slack of 0.02 is six standard errors of the true values. The mutant takes bits for honest.
-    """
-    most = int(stats.binom.isf(1e-6, RUNS, 2 * (1 - CONFIDENCE)))
-    scale = Scale(0.999 if mutant else MECHANISM.kept, MOST, LEAST)
-    assert (failures(scale, RUNS if not mutant else most + 2) > most) == mutant
+@pytest.mark.parametrize("intervals", [certified_intervals, fixed_intervals])
+def test_certificates_cover(intervals: Intervals) -> None:
+    """Worth and difference fail in at most 20% of runs; type-I error 1e-6 by the binomial law."""
+    most = stats.binom.isf(1e-6, RUNS, 2 * (1 - CONFIDENCE))
+    assert (failures(intervals) <= most) == (intervals is certified_intervals)
 
 
 def test_who_answers_has_the_policy_that_is_under_certificate() -> None:
-    terms = Terms(0.4, CONFIDENCE, Scale(MECHANISM.kept, MOST, LEAST), PROBLEM.incumbent)
+    terms = Terms(0.4, CONFIDENCE, SCALE, PROBLEM.incumbent)
     *_, (evidence, _) = run(terms, 7)
     fresh = LDPES(MECHANISM).plan(MECHANISM.no_statistics(), np.random.default_rng(0))
     plan = evidence.asked(fresh, USERS, lambda: PROBLEM.incumbent)
@@ -126,10 +150,9 @@ def test_users_lose_no_more_than_is_allowed_against_the_start(mutant: bool) -> N
     earn are added to it. The mutant has everybody explore.
     """
     most_lost = 0.1
-    scale = Scale(MECHANISM.kept, MOST, LEAST)
-    terms = Terms(0.2, 1 - 1e-7, scale, PROBLEM.incumbent, most_lost)
+    terms = Terms(0.2, 1 - 1e-7, SCALE, PROBLEM.incumbent, most_lost)
     assert PROBLEM.incumbent is not None
-    old = worth_of(PROBLEM.incumbent.parameters, {})
+    old = worth_of(PROBLEM.incumbent.parameters)
     lost, explored = False, False
     for seed in range(10):
         for place, (evidence, earned) in enumerate(run(terms, seed, reckless=mutant), 1):
