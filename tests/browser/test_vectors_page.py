@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from ldprl.service.settings import DEMOS, read_deployment
 from tests.browser.served import Served, Watched
@@ -52,14 +52,28 @@ def test_a_day_tells_a_bit_and_nothing_else(browser: Browser, served: Served) ->
 def test_the_sliders_are_what_the_policy_sees(browser: Browser, served: Served) -> None:
     with Watched(browser) as watched:
         page = watched.page
+        received: list[dict[str, Any]] = []
+
+        def answered(route: Route) -> None:
+            response = route.fetch()
+            received.append(response.json())
+            route.fulfill(response=response)
+
+        page.route("**/v1/policy?*", answered)
         page.goto(f"{served.url}/demo")
         expect(page.locator("#next")).to_be_visible()
-        told = set()
-        for glucose in ("40", "130", "300", "400"):
-            page.locator("#seen-0").fill(glucose)
-            expect(page.locator("#seen-0-shown")).to_have_text(f"{glucose} mg/dL")
-            told.add(watched.text("#advice"))
-        assert len(told) > 1
+        policy = DEMO.problem.read_policy(received[0]["policy"])
+        page.locator("#seen-0").fill("130")
+        tried = [("40", "300"), ("-60", "45"), ("-3", "8"), ("0", "90")]
+        for place, values in enumerate(tried):
+            seen = [130.0, 0.0, 0.0, 0.0]
+            for value in (*values, str(seen[place])):
+                page.locator(f"#seen-{place}").fill(value)
+                seen[place] = float(value)
+                (dose,) = policy.act(0, seen)
+                told = watched.text("#advice")
+                assert float(told.split()[0]) == pytest.approx(abs(dose), abs=0.0051)
+                assert ("less than" in told) == (dose < 0)
         assert [request for request in watched.requests if request.method == "POST"] == []
 
 
