@@ -7,8 +7,8 @@ it reports one randomized bit: whether the hours in range were more than a publi
     python examples/glucose.py --epsilon 1 --users 10000 --runs 5
 
 The patients are those of the minimal model in ``ldprl.worlds.glucose``: a problem to learn from,
-and no simulator to test a treatment with. (The package simglucose, which has the MIT licence, brings 30
-virtual patients of a larger model; its parameters do not fit this one, and none of them is used.)
+and no simulator to test a treatment with. (The package simglucose, which has the MIT licence,
+brings 30 virtual patients of a larger model; their parameters do not fit this one: not used.)
 """
 
 import argparse
