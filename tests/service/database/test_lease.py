@@ -27,7 +27,7 @@ from ..server import Server
 from ..test_planner import LEARNING, admitted
 from ..test_takeover import made
 
-SHORT = 0.4
+SHORT = 0.8
 """Seconds of a lease."""
 SHORT_LEASE = ("-m", "tests.service.short_lease")
 """A server with a lease of two seconds."""
@@ -54,7 +54,9 @@ def start(postgres: Postgres) -> Iterator[START]:
 
 def test_a_lease_that_is_not_renewed_goes_to_another(start: START) -> None:
     first, second = start(), start()
-    assert (first.database.lead(), second.database.lead()) == (True, False)
+    # On a busy machine the first one's lease ends while the second one starts.
+    while not first.database.lead():
+        time.sleep(SHORT / 20)
     # Planning itself renews it.
     deadline = time.monotonic() + 2 * SHORT
     while time.monotonic() < deadline:
