@@ -31,11 +31,16 @@ USERS, BATCH, RUNS = 3000, 300, 100
 CONFIDENCE = 0.9
 
 
-def returns(parameters: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return what users earn: more if they say yes to a positive a, no to a negative one."""
+def returns(
+    parameters: FloatArray, rng: np.random.Generator, *, turned: bool = False
+) -> FloatArray:
+    """Return what users earn: more if they say yes to a positive a, no to a negative one.
+
+    In a world that is ``turned`` it is the other way round.
+    """
     a = rng.normal(size=len(parameters))
     right = PROBLEM.act_many(parameters, a[:, None]) == (a > 0)
-    return np.clip(rng.normal(np.where(right, 1.5, -1.0), 1.0), LEAST, MOST)
+    return np.clip(rng.normal(np.where(right != turned, 1.5, -1.0), 1.0), LEAST, MOST)
 
 
 def worth_of(parameters: FloatArray) -> float:
@@ -58,10 +63,13 @@ def _cut(mean: float) -> float:
 RIGHT, WRONG = _cut(1.5), _cut(-1.0)
 
 
-def run(terms: Terms, seed: int, *, reckless: bool = False) -> Iterator[tuple[Evidence, float]]:
+def run(
+    terms: Terms, seed: int, *, reckless: bool = False, turns_at: int = USERS
+) -> Iterator[tuple[Evidence, float]]:
     """Yield, after each plan's users, the evidence and what all users earned together.
 
-    A ``reckless`` one has all users explore, whatever the evidence says, and learns nothing.
+    A ``reckless`` one has all users explore, whatever the evidence says, and learns nothing. The
+    world is turned from user ``turns_at`` on.
     """
     rng, learner = np.random.default_rng(seed), LDPES(MECHANISM)
     sums, evidence, earned = MECHANISM.no_statistics(), Evidence(terms), 0.0
@@ -76,7 +84,7 @@ def run(terms: Terms, seed: int, *, reckless: bool = False) -> Iterator[tuple[Ev
             law = one.policies
             assert isinstance(law, Perturbed)
             shifts = law.draw(rng, int(count))
-            paid = returns(law.shifted(shifts), rng)
+            paid = returns(law.shifted(shifts), rng, turned=users >= turns_at)
             earned += float(paid.sum())
             tally = MECHANISM.sample_sums(one, shifts, paid, rng)
             sums += MECHANISM.decode(tally, int(count), one)
@@ -162,3 +170,15 @@ def test_users_lose_no_more_than_is_allowed_against_the_start(mutant: bool) -> N
             explored |= evidence.current is not None
     assert lost == mutant
     assert explored != mutant
+
+
+@pytest.mark.parametrize("turns", [False, True])
+def test_a_world_that_turns_is_noticed(turns: bool) -> None:
+    """A false alarm has probability 1e-7; the incumbent's users see it, and when it was."""
+    terms = Terms(0.4, CONFIDENCE, SCALE, PROBLEM.incumbent, alarm=1e-7)
+    *_, (evidence, _) = run(terms, 11, turns_at=1500 if turns else USERS)
+    found = evidence.change()
+    assert (found is not None) == turns
+    if found is not None:
+        assert 1200 <= found.since <= 1800
+        assert found.before > found.after

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
+import subprocess
+import sys
 import time
 import tomllib
 from pathlib import Path
@@ -31,7 +33,7 @@ from tests.relay.running import Pair
 from .conftest import StartServer
 from .server import Server
 from .test_openapi import validated
-from .vectors import DEPLOYMENT, POLICY, world
+from .vectors import DEPLOYMENT, POLICY, world, world_arrays
 
 
 def visit(server: Server, users: int) -> SimulatedClients:
@@ -162,6 +164,17 @@ def test_it_certifies_what_would_be_handed_over_and_hands_it_over(
     assert any(one["better"]["low"] > 0 for one in found["policies"]), found
     assert server.get("/v1/dashboard").json["certificate"] == found
     assert server.get("/metrics").body.count(b"\nldprl_certified_gain_low ") == 1
+
+    np.savez(tmp_path / "world.npz", **world_arrays())
+    line = [sys.executable, "-m", "ldprl", "simulate-users", server.url, "--users", "9", "--json"]
+    done = subprocess.run(
+        [*line, "--env", str(tmp_path / "world.npz")], capture_output=True, check=False
+    )
+    assert (done.returncode, json.loads(done.stdout)["counted"]) == (0, 9), done.stderr
+    wrong = subprocess.run(
+        [*line, "--env", "CartPole-v1"], capture_output=True, text=True, check=False
+    )
+    assert (wrong.returncode, "4 and 2" in wrong.stderr) == (2, True), wrong.stderr
 
     (tmp_path / "learnt.json").write_bytes(server.get("/v1/learnt.json").body)
     learnt = ParametricPolicy(problem, start_from(tmp_path / "learnt.json", problem).astype(float))

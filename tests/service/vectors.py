@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ldprl.policies.parametric import Parametric
@@ -27,11 +29,16 @@ epochs = "growth:0.2"
 DEPLOYMENT = HEAD + POLICY
 
 
-def world(deployment: Deployment) -> SampledWorld:
-    """Return a world in which it is right to go with a high pulse."""
+def world_arrays() -> dict[str, Any]:
+    """Return a world in which it is right to go with a high pulse, as arrays."""
     rng = np.random.default_rng(0)
     seen = np.stack([rng.normal(70, 10, 500), rng.normal(size=500)], axis=1)
     right = (seen[:, 0] > 70).astype(np.float64)
+    return {"features": seen, "rewards": np.stack([1 - right, right], axis=1)}
+
+
+def world(deployment: Deployment) -> SampledWorld:
+    """Return this world for the policies of a deployment."""
     problem = deployment.problem
     assert isinstance(problem, Parametric)
-    return world_with(Contexts(seen, np.stack([1 - right, right], axis=1)), problem)
+    return world_with(Contexts(**world_arrays()), problem)
