@@ -62,8 +62,8 @@ class Slow:
 
     @property
     def plan_size(self) -> int:
-        """max(200v, 0.05k)."""
-        return math.ceil(max(200 * self.variance, 0.05 * self.users))
+        """max(50v, 0.05k)."""
+        return math.ceil(max(50 * self.variance, 0.05 * self.users))
 
     @property
     def law(self) -> tuple[list[float], list[float]]:
@@ -96,11 +96,11 @@ class Slow:
 
     @property
     def range(self) -> tuple[int, int]:
-        """Where thresholds lie: a tenth of the mean spread of returns is left out at each end."""
+        """Where thresholds lie: of the mean spread, three tenths are left out at each end."""
         if not self.users:
             return 0, UNIT
         share = self.survival
-        most = 0.1 * (sum(s * (1 - s) for s in share) + 0.5)
+        most = 0.3 * (sum(s * (1 - s) for s in share) + 0.5)
         low, below = 0, 1 - share[0]
         while below <= most and low < CELLS - 1:
             low += 1
@@ -132,7 +132,7 @@ class Slow:
             for j, shift in enumerate(user.shift):
                 g[j] += (signal - middle) * shift / n
                 h[j] += 4 / 3 * (signal - middle) * (shift**2 - 1) / n
-        beta, rho = math.sqrt(k / v), min(1.0, n / k)
+        beta, rho = math.sqrt(k / v), min(1.0, n / (k + 10 * v))
         average = sum(h) / d
         # James and Stein: variance of a score for log σ is 16/9·E(ξ² − 1)² = 8/3.
         kept = math.exp(-2 * n / k)
@@ -150,7 +150,7 @@ class Slow:
         if beyond > 1:
             self.mean = [m / beyond for m in self.mean]
             self.log_spread = [s - math.log(beyond) for s in self.log_spread]
-        left = 1 - min(1.0, 2 * n / k)
+        left = 1 - min(1.0, n / (0.15 * k))
         self.counts = [left * c for c in self.counts]
         self.above = [left * a for a in self.above]
         for z, user in zip(decoded, users, strict=True):

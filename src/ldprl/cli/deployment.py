@@ -81,7 +81,7 @@ epsilon = "1"
 # grown by the factor 1 + G (`growth:G`), but never before `first_epoch` new ones.
 # learner = "ldp-es"
 epochs = "growth:0.05"
-first_epoch = 240                 # at ε = 0.5, 800; at 2, 90: 200·v, v the variance of a bit
+first_epoch = 60                  # at ε = 0.5, 200; at 2, 22: 50·v, v the variance of a bit
 # report_window_hours = 168       # how long a replaced policy may still be reported under: an
 #                                 # episode with its last reward has to end within it
 # In a world that changes, plan mostly from the latest N users: memory_users = N.

@@ -25,17 +25,22 @@ from ldprl.policies.parametric import Parametric, ParametricPolicy
 from ldprl.policies.perturbed import Perturbed
 from ldprl.shape import FloatArray
 
-_FIRST = 200.0
+_FIRST = 50.0
 """A plan has at least this many users times v, the variance of a decoded bit in bits²: with fewer
-the first step of the mean is noise, with more it comes late."""
+its thresholds follow noise, with more it comes late."""
 _SHARE = 0.05
 """And at least this share of the users so far: a larger one makes fewer and staler plans."""
+_CALM = 10.0
+"""Users times v by which more are counted where steps are divided by their number: the more, the
+less the first plans move, whose gradients are noise."""
 _FORGETTING = 0.5
-"""Where returns lie, and how curved they are in each parameter, is believed of the latest users,
-about this share of all: less follows the policy sooner, and is noisier."""
-_LEFT_OUT = 0.1
-"""Thresholds leave out this share of the mean spread of the returns at either end: thresholds
-beyond most returns tell nothing, and those who are cut off weigh nothing."""
+"""How curved returns are in each parameter is believed of the latest users, about this share of
+all: less follows the policy sooner, and is noisier."""
+_RETURNS_FORGETTING = 0.15
+"""The same for where returns lie, of which fewer users tell enough."""
+_LEFT_OUT = 0.3
+"""Thresholds leave out this share of the mean spread of the returns at either end: more asks where
+most returns are, and a bit says more of these and less of rare ones."""
 _MOST_STEP = 0.5
 """A parameter's log σ moves by this at most in a plan: noise does not throw it off."""
 _OF_SQUARES = 4 / 3
@@ -111,7 +116,7 @@ class LDPES(Learner):
     """Moves a mean policy, and narrows a spread around it, as bits of the return say.
 
     With k users so far and n under a plan, v = ¼/(1 − 2f)² the variance of a decoded bit,
-    β = √(k/v) and ρ = n/k, the plan's users move μ and log σ by
+    β = √(k/v) and ρ = n/(k + 10v), the plan's users move μ and log σ by
 
         μ += ρβ·σ∘G,    log σ += clip(ρ/2·(1 + β·H), ±½),
 
@@ -157,7 +162,7 @@ class LDPES(Learner):
         return self.mechanism.problem
 
     def plan_size(self, users: int) -> int:
-        """Return how many users the next plan is for: max(200·v, 0.05·k)."""
+        """Return how many users the next plan is for: max(50·v, 0.05·k)."""
         return math.ceil(max(_FIRST * self.mechanism.variance, _SHARE * self._counted(users)))
 
     def plan(self, statistics: ReturnSums, rng: np.random.Generator) -> Plan:
@@ -205,7 +210,7 @@ class LDPES(Learner):
         users = state.users + n
         k = self._counted(users)
         variance = self.mechanism.variance_of(new)
-        beta, rho = math.sqrt(k / variance), min(1.0, n / k)
+        beta, rho = math.sqrt(k / variance), min(1.0, n / (k + _CALM * variance))
         gradient, curvature = self._scores(new)
         mean = state.mean + rho * beta * new.law.spread.astype(np.float64) * gradient
 
@@ -222,7 +227,7 @@ class LDPES(Learner):
         if beyond > 1:
             mean, log_spread = mean / beyond, log_spread - math.log(beyond)
 
-        kept = 1 - min(1.0, n / (k * _FORGETTING))
+        kept = 1 - min(1.0, n / (k * _RETURNS_FORGETTING))
         return replace(
             state,
             mean=mean,

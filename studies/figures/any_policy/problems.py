@@ -23,6 +23,14 @@ from studies.figures.any_policy import data
 
 _RANDOM_POLICIES = 20_000
 """Episodes that say what policies around the start are worth: a standard error below 0.4%."""
+_BEST = {
+    "CartPole-v1": 500.0,
+    "Acrobot-v1": -75.0,
+    "MountainCar-v0": -103.0,
+    "glucose": 21.74,
+}
+"""What closes the gap. 500 is the most; -75 and -103 are about the best known of any policy, linear
+or not; 21.74 is the best of four runs of 150,000 users without privacy (seeds 1000-1003)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,20 +72,18 @@ class Problem:
         return self.package is None or data.wheel(self.package) is not None
 
 
-def environment(
-    name: str, best: float, policy: str = "linear", hidden: tuple[int, ...] | None = None
-) -> Callable[[int], Instance]:
+def environment(name: str, hidden: tuple[int, ...] | None = None) -> Callable[[int], Instance]:
     """Return what makes an environment, whose gap starts at what random policies earn."""
 
     @cache
     def made() -> Instance:
-        world = sampled_from(name, policy, hidden=hidden)
+        world = sampled_from(name, "network" if hidden else "linear", hidden=hidden)
         problem = world.problem
         spread = np.full(problem.size, problem.spread, dtype=np.float32)
         law = Perturbed(problem, "0" * 32, problem.start, spread)
         rng = np.random.default_rng(0)
         first = world.returns(law.shifted(law.draw(rng, _RANDOM_POLICIES)), rng)
-        return Instance(world, float(first.mean()), best)
+        return Instance(world, float(first.mean()), _BEST[name])
 
     return lambda seed: made()
 
@@ -167,17 +173,17 @@ def digits(rng: np.random.Generator) -> Contexts:
 
 
 PROBLEMS = (
-    Problem("cartpole", "CartPole-v1", environment("CartPole-v1", 500.0), (0.5, 1.0, 2.0), 20_000),
+    Problem("cartpole", "CartPole-v1", environment("CartPole-v1"), (0.5, 1.0, 2.0), 20_000),
     Problem(
         "cartpole-16",
         "CartPole-v1, 16 hidden",
-        environment("CartPole-v1", 500.0, "network", (16,)),
+        environment("CartPole-v1", (16,)),
         (1.0, 2.0),
         20_000,
     ),
-    Problem("acrobot", "Acrobot-v1", environment("Acrobot-v1", -75.0), (1.0,), 30_000),
-    Problem("mountain-car", "MountainCar-v0", environment("MountainCar-v0", -103.0), (1.0,), 10**5),
-    Problem("glucose", "glucose", environment("glucose", 22.3), (1.0,), 10**5),
+    Problem("acrobot", "Acrobot-v1", environment("Acrobot-v1"), (1.0,), 30_000),
+    Problem("mountain-car", "MountainCar-v0", environment("MountainCar-v0"), (1.0,), 10**5),
+    Problem("glucose", "glucose", environment("glucose"), (1.0,), 10**5),
     Problem("bandit", "linear bandit 10×5", contexts(linear_bandit), (1.0,), 10**6),
     Problem(
         "movies",
