@@ -28,7 +28,7 @@ _NEWEST = 0.2
 """And the share of all users that the newest are: plans follow each other, and returns rise."""
 _EARLY, _LATE = 0.1, 0.5
 """Shares of the users whose bits are compared: the first had policies around the start."""
-LEVEL = 1e-5
+LEVEL = 1e-4
 """Returns have risen if chance alone would look like it with a smaller probability."""
 _SURE = NormalDist().inv_cdf(1 - LEVEL)
 _MOST = 3.0
@@ -84,9 +84,9 @@ def _chances(one: LawSums) -> FloatArray:
 def rise(mechanism: ThresholdBits, laws: Sequence[LawSums]) -> float:
     """Return how much more often the latest users had a return above the same threshold.
 
-    In standard errors. With n_c and N_c bits of the first tenth and the latest half of the users in
-    part c of the range, p_c and P_c the decoded shares above it, and v the variance of a decoded
-    bit, that is Σ w_c (P_c − p_c)/√(v Σ w_c), w_c = n_c N_c/(n_c + N_c) (Mantel & Haenszel 1959).
+    In standard errors. With n_c and N_c bits of the first tenth and the latest half of the users
+    in part c of the range, p_c and P_c the decoded shares above it, v the variance of a decoded bit
+    and w_c = n_c N_c/(n_c + N_c), that is Σ w_c (P_c − p_c)/√(v Σ w_c) (Mantel & Haenszel 1959).
     Thresholds go to where the first users seemed to have returns: it is too small, if anything.
     """
     ends = np.cumsum([one.users for one in laws])
@@ -113,8 +113,9 @@ def users_needed(users: int, risen: float) -> float:
 
     The return rises as √k while a gradient stays, and its standard error falls as fast: after k
     users and a rise of z that is k·z*/z, at most 3k as long as the rise is noise. It is about when
-    users have half of the gain, too: right within a factor of 3 on four problems, from a third of
-    these users on (``tests/learnt/test_rise.py``).
+    users have half of the gain, too: right within a factor of 3 on four problems of control, from a
+    third of these users on (``tests/learnt/test_rise.py``). Where the gap is a tenth of the range,
+    as in bandits, the first users are too few to be compared with, and it says too many.
     """
     return users * min(_MOST, _SURE / max(risen, 1e-9))
 

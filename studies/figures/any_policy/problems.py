@@ -3,7 +3,8 @@
 One parametrization and one rule of scaling for all: policies are linear with a bias, or have one
 hidden layer of tanh units; where actions have features of their own, their weights are shared. The
 unit σ₀ is 1. An environment's observations are scaled as :mod:`ldprl.worlds.named` states, which
-was there before. Vectors of contexts are divided by the root mean square of all their entries.
+was there before. Vectors of contexts are centred at their mean, which changes nothing where weights
+are shared, and divided by the root mean square of all their entries.
 """
 
 from __future__ import annotations
@@ -109,8 +110,9 @@ def contexts(
 
 
 def scaled(features: FloatArray) -> FloatArray:
-    """Return features divided by the root mean square of all their entries."""
-    result: FloatArray = features / np.sqrt(np.mean(features**2))
+    """Return features less their mean, divided by the root mean square of all their entries."""
+    centred = features - features.mean(axis=tuple(range(features.ndim - 1)))
+    result: FloatArray = centred / np.sqrt(np.mean(centred**2))
     return result
 
 
