@@ -36,6 +36,18 @@ def test_what_is_written_is_a_deployment(run: Run, file: Path) -> None:
     assert run(f"deployment digest {file}").out == expected.digest + "\n"
 
 
+def test_what_follows_from_the_length_of_a_step_is_said(run: Run, file: Path) -> None:
+    text = file.read_text().replace("horizon = 4", "horizon = 14")
+    file.write_text(text.replace("# report_window_hours = 168 ", "step_hours = 24"))
+    said = run(f"deployment check {file}").out
+    assert "14 steps of 24 h are 336 h: reports count until 504 h after" in said
+    assert "a user who always takes part sends 26 a year, ε = 52;" in said
+    file.write_text(text.replace("# report_window_hours", "step_hours = 24\nreport_window_hours"))
+    refused = run(f"deployment check {file}")
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+    assert "at least 360: 14 steps of 24 h are 336 h, and a report has 24 h" in refused.err
+
+
 def test_a_setting_in_a_comment_is_the_default() -> None:
     """Without the signs before them, the settings mean the same deployment."""
     uncommented = re.sub(r"^# (\w+ = )", r"\1", TEMPLATE, flags=re.MULTILINE)
@@ -43,7 +55,7 @@ def test_a_setting_in_a_comment_is_the_default() -> None:
     both = [Deployment.from_toml(tomllib.loads(text)) for text in (TEMPLATE, uncommented)]
     assert both[0] == both[1]
     settings = set(tomllib.loads(uncommented))
-    unset = {"memory_users", "shuffle", "certificate", "structure"}
+    unset = {"memory_users", "step_hours", "shuffle", "certificate", "structure"}
     fields = set(Deployment.__dataclass_fields__) - {"problem", "options"} - unset
     assert fields <= settings
 

@@ -47,6 +47,21 @@ def test_the_document_is_stable() -> None:
     assert found.digest == hashlib.sha256(written.encode("utf-8")).hexdigest()
 
 
+def test_the_length_of_a_step_decides_the_window_and_is_written_only_if_given() -> None:
+    """Four steps of a day: 96 hours, and a week; or a day at least for the report to arrive."""
+    slow = Deployment.from_toml(TOML | {"step_hours": 24})
+    assert (slow.document["step_hours"], slow.report_window_hours) == ("24", 96 + 168)
+    assert Deployment.from_document(slow.document).digest == slow.digest
+    assert "step_hours" not in Deployment.from_toml(TOML).document
+    quick = Deployment.from_toml(TOML | {"step_hours": "0.1"})
+    assert (quick.document["step_hours"], quick.report_window_hours) == ("0.1", 1 + 168)
+    tight = TOML | {"step_hours": 24, "report_window_hours": 120}
+    assert Deployment.from_toml(tight).report_window_hours == 120
+    arithmetic = "at least 120: 4 steps of 24 h are 96 h, and a report has 24 h to arrive"
+    with pytest.raises(InputError, match=f"^report_window_hours = 119: expected {arithmetic}$"):
+        Deployment.from_toml(tight | {"report_window_hours": 119})
+
+
 def test_a_memory_is_written_only_if_there_is_one_and_plans_grow_with_it() -> None:
     recent = Deployment.from_toml(TOML | {"memory_users": 5000})
     assert recent.document["memory_users"] == 5000
@@ -135,6 +150,12 @@ def test_a_layout_is_part_of_the_deployment() -> None:
         ({"epochs": "growth:inf"}, "epochs"),
         ({"first_epoch": 0}, "first_epoch"),
         ({"report_window_hours": 0.5}, "report_window_hours"),
+        ({"step_hours": 0}, "step_hours"),
+        ({"step_hours": "-1"}, "step_hours"),
+        ({"step_hours": "nan"}, "step_hours"),
+        ({"step_hours": 9000}, "step_hours"),
+        ({"step_hours": True}, "step_hours"),
+        ({"step_hours": 24, "report_window_hours": 119}, "report_window_hours"),
         ({"labels": "none"}, "labels"),
         ({"labels": {"state": ["a"]}}, "labels key"),
         ({"labels": {"states": ["a"]}}, "labels.states"),

@@ -17,6 +17,7 @@ from ldprl.errors import InputError
 from ldprl.protocol.public_plan import plan_bytes, plan_digest
 from ldprl.protocol.sealing import opener
 from ldprl.relay.courier import Courier, read_plan
+from ldprl.relay.run import checked_linger
 from ldprl.relay.store import Held, RelayStore
 from ldprl.relay.upstream import Upstream, UpstreamError
 from ldprl.service.database.protocol import Verdict
@@ -151,6 +152,21 @@ def test_stragglers_wait_for_a_crowd_of_their_own_and_are_destroyed_unread(
     assert set(bench.courier.open) == {2}
     assert bench.store.outcomes()["destroyed"] == 2
     assert stub.handed_over() == []
+
+
+def test_a_crowd_lingers_for_an_episode_and_the_window_has_room_for_it() -> None:
+    """Two steps of a day: reports arrive within 48 + 24 hours, and then a crowd waits."""
+    minutes, _ = deployment(2)
+    assert [checked_linger(minutes, given) for given in (None, 0.0, 86400.0)] == [30, 0, 86400]
+    slow, _ = deployment(2, step_hours=24)
+    assert (slow.report_window_hours, checked_linger(slow, None)) == (2 * 48 + 168, 48 * 3600)
+    tight, _ = deployment(2, step_hours=24, report_window_hours=80)
+    assert checked_linger(tight, None) == 8 * 3600 == checked_linger(tight, 8 * 3600.0)
+    with pytest.raises(InputError, match=r"at least 81: 2 steps of 24 h are 48 h, .* to linger"):
+        checked_linger(tight, 8 * 3600.0 + 1)
+    for found, wrong in ((minutes, 86401.0), (slow, 48 * 3600.0 + 1), (minutes, -1.0)):
+        with pytest.raises(InputError, match=r"^linger = "):
+            checked_linger(found, wrong)
 
 
 def test_lingering_lets_those_finish_who_have_the_plan(tmp_path: Path, stub: Stub) -> None:

@@ -4,7 +4,7 @@ import "./bits-and-moves.js";
 import { digestOf } from "./canonical.js";
 import "./counters.js";
 import { InputError, record } from "./errors.js";
-import { decimal } from "./numbers.js";
+import { atMost, ceiling, decimal, times } from "./numbers.js";
 import { SystemSource } from "./random.js";
 import { mechanismOf } from "./mechanisms.js";
 import { readProblem } from "./policies/index.js";
@@ -15,6 +15,9 @@ import { Tables } from "./tables.js";
 import "./threshold-bits.js";
 
 const FORMAT = 2;
+// Hours that a report has to arrive in, at least: a device may be off until the next day.
+const DELIVERY = 24n;
+const LONGEST_STEP = { top: 24n * 366n, bottom: 1n };
 
 /** What a client trusts a service with: read by `readDeployment` alone. */
 class Deployment {
@@ -25,6 +28,7 @@ class Deployment {
     const Mechanism = mechanismOf(document.mechanism);
     this.problem = readProblemOf(document, Mechanism);
     this.shape = this.problem.shape ?? null;
+    checkWindow(document, this.problem.horizon);
     this.mechanism = document.mechanism;
     this.epsilon = document.epsilon;
     this.labels = readLabels(document.labels, this.problem);
@@ -64,6 +68,20 @@ function readProblemOf(document, Mechanism) {
   }
   if (hasVectors) return readProblem(document.policy);
   return new Tables(document, Mechanism.reportsCounters === true);
+}
+
+/** Refuse a window that ends before honest reports arrive, where steps say how long they take. */
+function checkWindow({ step_hours: step, report_window_hours: window }, horizon) {
+  if (step === undefined) return;
+  const hours = decimal("step_hours", step);
+  if (hours.top === 0n || !atMost(hours, LONGEST_STEP)) {
+    throw new InputError("step_hours", step, "hours > 0, a year at most");
+  }
+  const least = ceiling(times(hours, horizon)) + DELIVERY;
+  if (!Number.isSafeInteger(window) || BigInt(window) < least) {
+    const sum = `${horizon} steps of ${step} h, and a report has ${DELIVERY} h to arrive`;
+    throw new InputError("report_window_hours", window, `at least ${least}: ${sum}`);
+  }
 }
 
 function readLabels(labels, problem) {

@@ -184,3 +184,17 @@ test("a document cannot make a page build more than a page can", async () => {
     await assert.rejects(readDeployment(changed), refused(field), field);
   }
 });
+
+test("a window that ends before honest reports arrive is refused", async () => {
+  const { document } = example("words");
+  document.step_hours = "0.5";
+  const least = Math.ceil(document.shape.horizon / 2) + 24;
+  for (const [window, step] of [[least, "0.5"], [8784 * document.shape.horizon + 24, "8784"]]) {
+    await readDeployment({ ...document, report_window_hours: window, step_hours: step });
+    const short = { ...document, report_window_hours: window - 1, step_hours: step };
+    await assert.rejects(readDeployment(short), refused("report_window_hours"));
+  }
+  for (const step of ["0", "-1", "9000", "day", 24, null]) {
+    await assert.rejects(readDeployment({ ...document, step_hours: step }), refused("step_hours"));
+  }
+});

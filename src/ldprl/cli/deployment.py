@@ -45,6 +45,8 @@ epsilon = "2"
 # epochs = "growth:0.1"
 # first_epoch = 100
 # report_window_hours = 168       # how long a replaced policy may still be reported under
+# Where a step takes more than minutes, say how long: step_hours = "24". The window is then a week
+# and an episode (two episodes behind a relay), and a shorter one than reports need is refused.
 # In a world that changes, plan from the latest N users only: memory_users = N.
 
 # What the numbers mean, for the dashboard and for people who compare digests.
@@ -82,8 +84,9 @@ epsilon = "1"
 # learner = "ldp-es"
 epochs = "growth:0.05"
 first_epoch = 60                  # at ε = 0.5, 200; at 2, 22: 50·v, v the variance of a bit
-# report_window_hours = 168       # how long a replaced policy may still be reported under: an
-#                                 # episode with its last reward has to end within it
+# report_window_hours = 168       # how long a replaced policy may still be reported under
+# Where a step takes more than minutes, say how long: step_hours = "24". The window is then a week
+# and an episode (two episodes behind a relay), and a shorter one than reports need is refused.
 # In a world that changes, plan mostly from the latest N users: memory_users = N.
 
 # The problem. A user sees numbers or categories, is told one of `actions`, at most `horizon` times,
@@ -222,8 +225,25 @@ def _meaning(found: Deployment) -> str:
         )
     known = f"; publicly known: {', '.join(found.structure.parts)}" if found.structure else ""
     return (
-        f"{found.name}: {found.problem.in_words};"
+        f"{found.name}: {found.problem.in_words}{_time(found)};"
         f" each report has ε = {guarantee.epsilon:g}{delta} for its whole trajectory"
         f" ({found.mechanism}){mixed}{known}; {found.learner} plans after"
         f" {found.next_plan_at(0)} reports and then by {found.epochs}; digest {found.digest}"
+    )
+
+
+def _time(found: Deployment) -> str:
+    """Return what follows from the length of a step, if that is stated."""
+    duration = found.duration
+    if duration is None:
+        return ""
+    reports, epsilon = duration.episodes_a_year, found.built.guarantee.epsilon
+    always = (
+        f", and a user who always takes part sends {reports} a year, ε = {reports * epsilon:g}"
+        if reports
+        else ""
+    )
+    return (
+        f"; {duration}: reports count until {found.report_window_hours} h after their policy was"
+        f" replaced{always}"
     )

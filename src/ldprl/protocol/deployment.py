@@ -23,6 +23,7 @@ from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.pace import growth_of
 from ldprl.problem import Problem, problem_from
 from ldprl.protocol.certificate import Certified
+from ldprl.protocol.duration import USUAL_WINDOW, Duration
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.mixing import Shuffled
 from ldprl.protocol.sizes import LARGEST_COUNT
@@ -60,7 +61,10 @@ class Deployment:
         When to plan again: after ``each`` report, ``every:N`` reports, or when they have grown by
         the factor 1 + G (``growth:G``), and never before ``first_epoch`` new ones.
     report_window_hours
-        How long a policy that was replaced may still be reported under.
+        How long a policy that was replaced may still be reported under. 0 stands for a week, and
+        where ``step_hours`` says how long an episode is, for that too; twice behind a relay.
+    step_hours
+        How long a step takes, as a decimal string; None if that is not stated.
     memory_users
         The number of latest users from whom plans are made; None: all.
     labels
@@ -82,7 +86,8 @@ class Deployment:
     failure_probability: str = "0.1"
     epochs: str = "growth:0.1"
     first_epoch: int = 100
-    report_window_hours: int = 168
+    report_window_hours: int = 0
+    step_hours: str | None = None
     memory_users: int | None = None
     labels: Labels = field(default_factory=Labels)
     shuffle: Shuffled | None = None
@@ -105,8 +110,17 @@ class Deployment:
         positive("epsilon", float(self.epsilon))
         probability("delta", float(self.delta), zero=True)
         probability("failure_probability", float(self.failure_probability), zero=False)
+        if (duration := self.duration) is not None:
+            object.__setattr__(self, "step_hours", duration.step_hours)
+        if self.report_window_hours == 0:
+            window = USUAL_WINDOW
+            if duration is not None:
+                window = duration.usual_window(relayed=self.shuffle is not None)
+            object.__setattr__(self, "report_window_hours", window)
         for name in _COUNT_FIELDS + (("memory_users",) if self.memory_users is not None else ()):
             whole_number(name, getattr(self, name), 1, LARGEST_COUNT)
+        if duration is not None:
+            duration.check_window(self.report_window_hours)
         epoch_length(self.epochs, 0)
         self.labels.check(self.problem)
         options = {key: getattr(self.built, key) for key in self.built.options}
@@ -136,6 +150,11 @@ class Deployment:
         known = None if self.structure is None else self.structure.incumbent
         return self.problem.incumbent if known is None else known
 
+    @property
+    def duration(self) -> Duration | None:
+        """How long an episode takes, if that is stated."""
+        return None if self.step_hours is None else Duration(self.problem.horizon, self.step_hours)
+
     def next_plan_at(self, users: int) -> int:
         """Return the number of users at which a plan made after ``users`` is replaced."""
         # A crowd comes at once; what is refused of it must not make a version wait for another.
@@ -147,8 +166,9 @@ class Deployment:
     def document(self) -> dict[str, Any]:
         """The deployment as JSON: no floats, so that every language writes the same bytes."""
         fields: dict[str, Any] = {key: getattr(self, key) for key in _TEXT_FIELDS + _COUNT_FIELDS}
-        if self.memory_users is not None:
-            fields["memory_users"] = self.memory_users
+        for name in ("memory_users", "step_hours"):
+            if (value := getattr(self, name)) is not None:
+                fields[name] = value
         for name in ("shuffle", "certificate", "structure"):
             if (part := getattr(self, name)) is not None:
                 fields[name] = part.document()
@@ -167,11 +187,12 @@ class Deployment:
     @classmethod
     def from_toml(cls, table: Mapping[str, Any]) -> Deployment:
         """Read what a person wrote: sizes at the top level or ``[policy]``, ε as number or text."""
-        given = {key: _text(key, table[key]) for key in _TEXT_FIELDS if key in table}
+        texts = (*_TEXT_FIELDS, "step_hours")
+        given = {key: _text(key, table[key]) for key in texts if key in table}
         named = given.get("mechanism", "")
         own = {key for kind in MECHANISMS.values() for key in kind.options}
         own |= set(deployable(named).options) if named else set()
-        known = sorted({*_SIZES, *_TEXT_FIELDS, *_COUNT_FIELDS, "memory_users", *_OTHERS, *own})
+        known = sorted({*_SIZES, *texts, *_COUNT_FIELDS, "memory_users", *_OTHERS, *own})
         for key in table:
             one_of("deployment key", key, known)
         for key in ("name", "epsilon"):

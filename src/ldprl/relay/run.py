@@ -19,6 +19,9 @@ from ldprl.service.watch import Watch
 
 _PATIENCE = 60.0
 """Seconds to wait for a service that may be starting."""
+_LINGER, _MOST_LINGER = 30.0, 86400.0
+"""Seconds that a crowd waits for users in mid-episode where no episode's length is stated: by
+default, and at most."""
 _log = logging.getLogger("ldprl.relay")
 
 
@@ -29,7 +32,7 @@ def relay(
     host: str,
     port: int,
     *,
-    linger: float,
+    linger: float | None,
     rate: int,
     digest: str | None = None,
     metrics_token_hash: str | None = None,
@@ -39,6 +42,7 @@ def relay(
     configure_logs(log_format)
     upstream = Upstream(service, token)
     deployment = _deployment(upstream, service, digest)
+    linger = checked_linger(deployment, linger)
     store = RelayStore(database, deployment.digest)
     courier = Courier(store, upstream, deployment, linger)
     metrics = Metrics()
@@ -47,6 +51,23 @@ def relay(
     limits = Limits(body_bytes=2**21, rate=rate, per_address=Limits.per_address if rate else 0)
     app = RelayApp(deployment, store, courier, limits, metrics, metrics_token_hash)
     run_app(Watch(app, metrics, access_log=False), listening, limits)
+
+
+def checked_linger(deployment: Deployment, linger: float | None) -> float:
+    """Return how many seconds a crowd waits for users in mid-episode, or refuse it.
+
+    Without a number it is an episode, so that none of them is left behind, if the window has room.
+    """
+    duration, longest = deployment.duration, _MOST_LINGER
+    if duration is not None:
+        longest = max(longest, 3600.0 * duration.hours)
+    if linger is None:
+        return _LINGER if duration is None else duration.linger(deployment.report_window_hours)
+    if not 0 <= linger <= longest:
+        raise InputError("linger", linger, f"seconds, from 0 to {longest:g}")
+    if duration is not None:
+        duration.check_window(deployment.report_window_hours, linger)
+    return linger
 
 
 def _deployment(upstream: Upstream, url: str, digest: str | None) -> Deployment:
