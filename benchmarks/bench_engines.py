@@ -23,11 +23,15 @@ from benchmarks.row import Row
 from ldprl.catalogue import LEARNERS
 from ldprl.learning.compiled import CompiledLearner
 from ldprl.learning.ldp_obi import LDPOBI
+from ldprl.learning.ldp_returns import LDPReturns
 from ldprl.learning.ucb_vi import UCBVI
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
+from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.simulation.compiled import Engine
+from ldprl.simulation.engine import simulate
+from ldprl.simulation.random_policies import sample_by_table
 from ldprl.simulation.reference import run_protocol
 from ldprl.simulation.regret import checkpoints
 from ldprl.simulation.replan import Growth, Replan, each
@@ -37,12 +41,23 @@ from ldprl.worlds import TabularMDP, random_mdp
 TURNS = 15
 MANY = 10**8
 GROWTH = 0.01
-BEFORE = "9d4a031"
-"""The last commit at which LDP-EVI and LDP-TS were simulated in Python."""
+BEFORE = "8781a67"
+"""The last commit whose compiler was patched, and at which LDP-RETURNS was simulated in Python."""
 SOURCES = str(Path(__file__).parents[1] / "src")
 SMALLEST = (2, 2, 2)
-SIZES = [(SMALLEST, 0.01, 40), ((10, 3, 5), 0.05, 15), ((25, 4, 10), 0.05, 15)]
-"""Shape, growth, and how many times faster it must be."""
+PAIRS = [
+    ("ldp-returns", "return-bits", SMALLEST, 1 / 20),
+    *(
+        (learner, mechanism, shape, 1.3)
+        for learner, mechanism in (
+            ("ldp-evi", "subset-selection"),
+            ("ldp-ts", "subset-selection"),
+            ("ldp-obi", "laplace"),
+        )
+        for shape in (SMALLEST, (10, 3, 5))
+    ),
+]
+"""Learner, mechanism, shape, and the largest ratio to the time before."""
 
 
 def run() -> list[Row]:
@@ -54,6 +69,7 @@ def run() -> list[Row]:
         against_reference(),
         *growth_rows(),
         slowest_compile(),
+        against_episodes(),
         *against_before(),
     ]
 
@@ -135,7 +151,7 @@ def against_cpp() -> Row:
 
         mine, other = in_turns(obi(mdp, episodes), their_turn)
     what = "`each`, LDP-OBI with Laplace noise, S=A=H=2, an episode"
-    return Row(what, mine, "C++ loop, g++ -O3 -march=native -ffast-math", other, "ns", 1.0)
+    return Row(what, mine, "C++ loop, g++ -O3 -march=native -ffast-math", other, "ns", 1.5)
 
 
 def against_each() -> Row:
@@ -203,7 +219,7 @@ def slowest_compile() -> Row:
     """
     times = {}
     for learner, kind in LEARNERS.items():
-        if kind.statistics_kind == "returns":
+        if not kind.compiles():
             continue
         pair = f"{learner} with {kind.usual_mechanism}"
         with tempfile.TemporaryDirectory() as folder:
@@ -212,15 +228,14 @@ def slowest_compile() -> Row:
         times[pair] = first - again
     slowest = max(times, key=lambda pair: times[pair])
     what = f"first simulation of a pair, compiling: {slowest}, the slowest of {len(times)}"
-    return Row(what, times[slowest], "10 s", 10.0, "s", 1.0)
+    return Row(what, times[slowest], "20 s", 20.0, "s", 1.0)
 
 
 def against_before() -> list[Row]:
-    """Compare learners that ask questions with the commit before they were compiled.
+    """Compare simulations of 10⁸ users with those on an older commit, in turns.
 
-    Each side runs in a process of its own, on a checkout made for it: ours three times, of which
-    the fastest counts, theirs once, as it takes up to minutes. Left out where the history does not
-    have the commit.
+    Each side runs in processes of its own, on a checkout made for it, and of each the fastest run
+    counts. Left out where the history does not have the commit.
     """
     root = Path(__file__).parents[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -232,16 +247,39 @@ def against_before() -> list[Row]:
             return []
         subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
         rows = []
-        for shape, growth, limit in SIZES:
-            for learner in ("ldp-evi", "ldp-ts"):
-                given = (shape, learner, "subset-selection", MANY, growth)
-                sizes = "×".join(map(str, shape))
-                print(f"running {learner}, {sizes}, on commit {BEFORE} …", file=sys.stderr)
-                _, mine = _simulated_by(SOURCES, f"{folder}/ours", *given, turns=3)
-                _, other = _simulated_by(f"{folder}/src", f"{folder}/theirs", *given, turns=1)
-                what = f"`growth:{growth}`, {learner} with subset selection, {sizes}, 10⁸ users"
-                rows.append(Row(what, mine, f"commit {BEFORE}", other, "s", 1 / limit))
+        for learner, mechanism, shape, limit in PAIRS:
+            given = (shape, learner, mechanism, MANY)
+
+            def ours(given: Any = given) -> float:
+                return _simulated_by(SOURCES, f"{folder}/ours", *given, turns=3)[1]
+
+            def theirs(given: Any = given) -> float:
+                return _simulated_by(f"{folder}/src", f"{folder}/theirs", *given, turns=3)[1]
+
+            mine, other = in_turns(ours, theirs, turns=2)
+            sizes = "×".join(map(str, shape))
+            what = f"`growth:{GROWTH}`, {learner} with {mechanism}, {sizes}, 10⁸ users"
+            rows.append(Row(what, mine, f"commit {BEFORE}", other, "s", limit))
     return rows
+
+
+def against_episodes() -> Row:
+    """Compare a run of LDP-RETURNS with its users' episodes alone, under its last plan."""
+    mdp, users = random_mdp(25, 4, 10, seed=0), 3 * 10**6
+    mechanism = ReturnBits(mdp.shape, 2.0)
+    learner = LDPReturns(mechanism)
+    sums = simulate(mdp, learner, mechanism, users).statistics[0]
+    assignment = learner.plan(sums, np.random.default_rng(0))[0]
+    run = engine(mdp, learner, mechanism, users, Growth(GROWTH))
+
+    def episodes() -> float:
+        started = time.thread_time()
+        sample_by_table(mdp, mechanism, assignment, users, np.random.default_rng(1))
+        return (time.thread_time() - started) / users * 1e9
+
+    mine, other = in_turns(run, episodes, turns=5)
+    what = f"`growth:{GROWTH}`, LDP-RETURNS, 25×4×10, a user of 3·10⁶"
+    return Row(what, mine, "the episode alone", other, "ns", 1.1)
 
 
 def _simulated_by(
@@ -251,7 +289,6 @@ def _simulated_by(
     learner: str,
     mechanism: str,
     users: int,
-    growth: float = GROWTH,
     *,
     turns: int,
 ) -> tuple[float, float]:
@@ -268,7 +305,7 @@ learner, mechanism = build({learner!r}, {mechanism!r}, mdp.shape, episodes={user
 times = []
 for number in [10] + {turns} * [{users}]:
     started = time.process_time()
-    simulate(mdp, learner, mechanism, number, replan="growth:{growth}")
+    simulate(mdp, learner, mechanism, number, replan="growth:{GROWTH}")
     times.append(time.process_time() - started)
 print(times[0], min(times[1:], default=0.0))
 """

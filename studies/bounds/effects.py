@@ -85,7 +85,8 @@ def _spread(mdp: TabularMDP, policy: Policy, epsilon: float, episodes: int) -> f
         known * np.array([np.ones(THRESHOLDS), _above(mdp, policy)]),
         mdp.horizon,
         episodes,
-        float(mechanism.spread(0.5)),
+        mechanism.keep,
+        mechanism.contrast,
     )
     return sum(
         (one.high - one.low) * float(mechanism.spread(one.above)) for one in asked if not one.watch

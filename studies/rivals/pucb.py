@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ldprl.errors import probability
-from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, plan_buffer_for, sizes_of, sums_of
+from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, model_sums_of, plan_buffer_for, sizes_of
 from ldprl.kernels.compiling import kernel, method
 from ldprl.learning.compiled import values_for
 from ldprl.learning.optimism import (
@@ -90,7 +90,7 @@ class PUCB(OptimisticLearner):
         self.counters.announced(statistics)
         planner = self._planner_of_released(statistics.shape)
         noise = self.counters.noise(rng)
-        return ReleasingPlanner(planner, planner.buffer, noise, sums_of(statistics))
+        return ReleasingPlanner(planner, planner.buffer, noise, model_sums_of(statistics))
 
     def optimistic(self, statistics: Statistics) -> tuple[Policy, FloatArray]:
         """Return policy and values for sums that have been *released*."""

@@ -6,7 +6,7 @@ import pytest
 from ldprl.catalogue import build
 from ldprl.errors import InputError
 from ldprl.learnt.share import learnt
-from ldprl.shape import Shape
+from ldprl.shape import FloatArray, Shape
 from ldprl.simulation.engine import simulate
 from ldprl.statistics import Statistics
 from ldprl.worlds import random_mdp
@@ -45,14 +45,15 @@ def test_a_way_out_where_no_single_action_helps(monkeypatch: pytest.MonkeyPatch)
     mdp = riverswim(6, 20)
     learner, mechanism = build("ldp-returns", "return-bits", mdp.shape, episodes=10, epsilon=2.0)
 
-    def share_learnt(seed: int) -> float | None:
-        result = simulate(mdp, learner, mechanism, 20_000, seed=seed, replan="growth:0.1")
-        return learnt(mdp, learner, result.statistics).learned[0]
+    def shares_learnt() -> FloatArray:
+        result = simulate(mdp, learner, mechanism, 20_000, 10, 1000, replan="growth:0.1")
+        return np.array(learnt(mdp, learner, result.statistics).learned)
 
-    assert share_learnt(1002) == pytest.approx(1.0, abs=0.05)
-    # Without laws that lean to an action in all states alike, this run is stuck.
-    monkeypatch.setattr("ldprl.learning.ldp_returns.leaning_share", lambda *_: 0.0)
-    assert share_learnt(1002) == pytest.approx(0.0, abs=0.05)
+    # 20 runs of 20 learn 95% to 100%. Without laws that lean to an action in all states alike,
+    # 16 of 20 are stuck at 2%.
+    assert shares_learnt().min() > 0.9
+    monkeypatch.setattr("ldprl.learning.ldp_returns.TILTS", 0)
+    assert np.median(shares_learnt()) < 0.1
 
 
 def test_the_last_step_learns_actions_of_its_own() -> None:

@@ -1,9 +1,10 @@
-"""Users with tables of their own: the compiled loop against the exact law.
+"""Users with tables of their own, one by one and by table: compiled code against the exact law.
 
 Every comparison is a z-test at 6 standard deviations (two-sided tail 2e-9); with fewer than 100
 comparisons a file, the type-I error is below 1e-6. The mutants show the power.
 """
 
+from dataclasses import replace
 from itertools import product
 from typing import Literal
 
@@ -13,6 +14,10 @@ import pytest
 from ldprl.assignment import Assignment
 from ldprl.catalogue import build
 from ldprl.errors import InputError
+from ldprl.kernels.arrays import sums_of
+from ldprl.kernels.compiling import entry_of
+from ldprl.learning.compiled import run_planner
+from ldprl.learning.ldp_returns import LDPReturns
 from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.return_bits import ReturnBits
@@ -20,7 +25,7 @@ from ldprl.partition import Partition
 from ldprl.policies.tables import TableDistribution
 from ldprl.shape import FloatArray
 from ldprl.simulation.engine import simulate
-from ldprl.simulation.random_policies import live, sample_by_table
+from ldprl.simulation.random_policies import few_tables, live, sample_by_table, table_users_of
 from ldprl.simulation.reference import run_protocol
 from ldprl.worlds import random_mdp
 from ldprl.worlds.evaluation import optimum, policy_values
@@ -29,28 +34,35 @@ from ldprl.worlds.tabular import TabularMDP
 Kind = Literal["deterministic", "bernoulli"]
 SEED = "0" * 32
 USERS = 400_000
-CHANCES = np.array([[[0.2, 0.8], [0.7, 0.3], [0.5, 0.5]], [[0.6, 0.4], [0.1, 0.9], [0.3, 0.7]]])
-"""Of tables with two parts: all steps but the last, and the last."""
+CHANCES = np.array(
+    [
+        [[0.2, 0.8], [0.7, 0.3], [0.5, 0.5]],
+        [[0.6, 0.4], [0.1, 0.9], [0.3, 0.7]],
+        [[0.0, 1.0], [0.4, 0.6], [0.8, 0.2]],
+    ]
+)
+"""Of tables with up to three parts: all steps but the last ones, and these."""
 WHAT = Return(UNIT // 2, 5 * UNIT // 2)
 
 
-def _world(kind: Kind) -> TabularMDP:
-    drawn = random_mdp(3, 2, 3, seed=5, concentration=1.0)
-    rewards = np.random.default_rng(2).random((3, 2))
+def _world(kind: Kind, states: int = 3) -> TabularMDP:
+    drawn = random_mdp(states, 2, 3, seed=5, concentration=1.0)
+    rewards = np.random.default_rng(2).random((states, 2))
     return TabularMDP(drawn.step_transitions[0], rewards, 3, drawn.initial, reward_kind=kind)
 
 
 def _exact(mdp: TabularMDP, flip: float, parts: int) -> tuple[FloatArray, float]:
     """P(table plays a in s, bit reported), of shape (parts, S, A, 2), and the mean loss."""
-    chances, loss = np.zeros((parts, 3, 2, 2)), 0.0
+    states = mdp.shape.states
+    chances, loss = np.zeros((parts, states, 2, 2)), 0.0
     best = float(mdp.initial @ optimum(mdp).values[0])
-    cells = [(part, state) for part in range(parts) for state in range(3)]
+    cells = [(part, state) for part in range(parts) for state in range(states)]
     for actions in product(range(2), repeat=len(cells)):
         drawn = list(zip(cells, actions, strict=True))
         weight = float(np.prod([CHANCES[*cell, action] for cell, action in drawn]))
-        table = np.reshape(actions, (parts, 3))
-        policy = table[[0, 0, parts - 1]]
-        one = float(WHAT.law(mdp, policy, 0, Partition.whole(3))[0, 1])
+        table = np.reshape(actions, (parts, states))
+        policy = table[np.maximum(np.arange(3) - (3 - parts), 0)]
+        one = float(WHAT.law(mdp, policy, 0, Partition.whole(states))[0, 1])
         one = flip + (1 - 2 * flip) * one
         for cell, action in drawn:
             chances[*cell, action] += weight * np.array([1 - one, one])
@@ -58,10 +70,21 @@ def _exact(mdp: TabularMDP, flip: float, parts: int) -> tuple[FloatArray, float]
     return chances, loss
 
 
-@pytest.mark.parametrize(("kind", "parts"), [("deterministic", 2), ("bernoulli", 1)])
-def test_the_loop_has_the_exact_law(kind: Kind, parts: int) -> None:
-    mdp = _world(kind)
-    law = TableDistribution.of(mdp.shape, CHANCES[:parts], SEED)
+@pytest.mark.parametrize(
+    ("kind", "states", "parts"),
+    [
+        ("deterministic", 3, 2),
+        ("bernoulli", 3, 1),
+        ("deterministic", 2, 1),
+        ("deterministic", 2, 3),
+        ("bernoulli", 2, 3),
+    ],
+)
+def test_users_have_the_exact_law(kind: Kind, states: int, parts: int) -> None:
+    mdp = _world(kind, states)
+    law = TableDistribution.of(mdp.shape, CHANCES[:parts, :states], SEED)
+    # With two states there are 2⁶ tables, and users are drawn by table; with three one by one.
+    assert len(few_tables(mdp).lost) == (64 if states == 2 else 0)
     rng = np.random.default_rng(1)
     answers, lost = live(mdp, law, (0.5, 2.5), 0.2, USERS, rng)
     assert np.all(answers.sum(axis=(2, 3)) == USERS)
@@ -69,7 +92,9 @@ def test_the_loop_has_the_exact_law(kind: Kind, parts: int) -> None:
     def z(flip: float) -> float:
         chances, _ = _exact(mdp, flip, parts)
         spread = np.sqrt(USERS * chances * (1 - chances))
-        return float(np.abs((answers - USERS * chances) / spread).max())
+        assert np.all(answers[chances == 0] == 0)
+        found, wanted = answers[chances > 0], USERS * chances[chances > 0]
+        return float(np.abs((found - wanted) / spread[chances > 0]).max())
 
     assert z(0.2) < 6
     # A mutant that flips three bits in ten, not two, is found out (at about 30).
@@ -80,10 +105,42 @@ def test_the_loop_has_the_exact_law(kind: Kind, parts: int) -> None:
     assert abs(lost / USERS - 1.1 * loss) > 6 * 1.5 / np.sqrt(USERS)
 
 
+@pytest.mark.parametrize(("states", "users"), [(2, 5000), (3, 5000), (2, 10)])
+def test_compiled_sums_are_those_that_a_service_decodes(states: int, users: int) -> None:
+    """The channel's answers, added up as a tally and decoded in numpy, are what it adds to sums."""
+    mdp = _world("bernoulli", states)
+    learner, mechanism = build("ldp-returns", "return-bits", mdp.shape, episodes=10, epsilon=1.0)
+    empty, rng = mechanism.no_statistics(), np.random.default_rng(4)
+    known = replace(empty, users=3000)
+    assert isinstance(learner, LDPReturns)
+    planner, channel = learner.planner(empty, rng), mechanism.channel()
+    run_planner(planner, known, rng)
+    population, sums = table_users_of(mdp, planner.buffer.most_parts), sums_of(empty)
+    plan = learner.read(planner.buffer, mdp.shape)
+    decoded, streams = empty, rng.integers(0, 2**64, (2, 4), dtype=np.uint64)
+    for i, assignment in enumerate(plan):
+        scored = int(planner.buffer.scored[i])
+        gather = entry_of(channel, "gather")
+        gather(channel, population, planner.buffer, i, float(users), sums, *streams)
+        if not scored:
+            # The answers are not kept: only where returns lie is known then.
+            sums = sums_of(decoded)
+            continue
+        answers = channel.answers[:scored].astype(np.int64)
+        assert np.all(answers.sum(axis=(2, 3)) == users)
+        tally = np.concatenate([answers.ravel(), answers.sum(axis=-1).ravel()])
+        decoded += mechanism.decode(tally, users, assignment)
+        assert decoded.effects is not None
+        for block in ("scores", "information", "thresholds", "squares"):
+            np.testing.assert_allclose(
+                getattr(sums, block), getattr(decoded.effects, block), rtol=1e-9, atol=1e-9
+            )
+
+
 def test_scores_are_unbiased_and_scatter_as_the_information_says() -> None:
     mdp = _world("deterministic")
     mechanism = ReturnBits(mdp.shape, 1.0)
-    law = TableDistribution.of(mdp.shape, CHANCES, SEED)
+    law = TableDistribution.of(mdp.shape, CHANCES[:2], SEED)
     expected = 0.4
     what = Return(WHAT.low, WHAT.high, round(expected * UNIT), scored=2)
     assignment = Assignment(law, 1.0, (Question(what, 0, np.full(3, 0.5)),))
@@ -101,7 +158,7 @@ def test_scores_are_unbiased_and_scatter_as_the_information_says() -> None:
     chances, _ = _exact(mdp, 0.0, 2)
     one = chances[..., 1]
     total = one[0, 0].sum()
-    effect = one - CHANCES * total
+    effect = one - CHANCES[:2] * total
     mean = 0.5 * users * effect / float(mechanism.spread(what.expected / UNIT))
     sampled, spread = np.mean(scores, axis=0), np.std(scores, axis=0) / np.sqrt(repeats)
     assert np.all(np.abs(sampled - mean) < 6 * spread)

@@ -62,6 +62,11 @@ def outcome(
         blocks = (sums.rewards, sums.visits, sums.transitions, sums.reports, sums.squares)
         more = (sums.arrivals, sums.asked, sums.transition_reports, lost)
         parts = [np.ravel(block) for block in (*blocks, *more) if block is not None]
+        if sums.effects is not None:
+            shown = sums.effects
+            falling = shown.thresholds.reshape(2, 8, -1).sum(axis=2)
+            scored = (shown.scores, shown.information, shown.squares, falling)
+            parts += [np.ravel(block) for block in scored]
         rows.append(np.concatenate(parts))
     return np.array(rows, dtype=np.float64).round(9)
 
@@ -217,6 +222,7 @@ PAIRS = [
 ]
 FAST = [
     ("ldp-evi", "subset-selection"),
+    ("ldp-returns", "return-bits"),
 ]
 
 
@@ -226,7 +232,7 @@ def check_pair(learner: str, mechanism: str, replan: str) -> None:
     readable = outcome(mdp, planned, chosen, replan, "interpreted")
     assert agreement(readable, outcome(mdp, planned, chosen, replan, "compiled")) >= TYPE_I
     rare = np.eye(2)[mdp.initial.argmin()]
-    moved = TabularMDP(mdp.transitions, mdp.rewards, mdp.horizon, rare, "bernoulli")
+    moved = TabularMDP(mdp.transitions, 1 - mdp.rewards, mdp.horizon, rare, "bernoulli")
     assert agreement(readable, outcome(moved, planned, chosen, replan, "compiled")) < TYPE_I
 
 
@@ -234,7 +240,7 @@ def check_pair(learner: str, mechanism: str, replan: str) -> None:
 def test_pairs(learner: str, mechanism: str) -> None:
     """Two-sample χ² on every sum and the regret, type-I error ≤ 1e-6.
 
-    All users of the mutant start in the state where few of the others do.
+    All users of the mutant start in the state where few of the others do, and lose what these win.
     """
     check_pair(learner, mechanism, "growth:20")
 

@@ -6,14 +6,19 @@ h·S + s. Counters stand in the order of :class:`~ldprl.layout.Layout`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ldprl.errors import whole_number
+from ldprl.errors import InputError, whole_number
+from ldprl.kernels.compiling import method
 from ldprl.kernels.door import floats
+from ldprl.kernels.effects import EffectSums, effect_sums_of
 from ldprl.shape import FloatArray, IntArray, Shape
 from ldprl.statistics import Statistics
+
+loss_of = method("loss")
+"""loss_of(population, policy): what one user of the policy loses on average."""
 
 
 class Sizes(NamedTuple):
@@ -70,9 +75,37 @@ class Sums(NamedTuple):
     arrivals: FloatArray
     asked: FloatArray
 
+    def statistics(self, like: Statistics) -> Statistics:
+        """Return the sums as statistics with the blocks and shapes of ``like``."""
 
-def sums_of(statistics: Statistics) -> Sums:
-    """Return a copy of the statistics as flat arrays, or refuse those of another size."""
+        def block(values: FloatArray, old: FloatArray | None) -> FloatArray | None:
+            return None if old is None else values.reshape(old.shape)
+
+        reports: FloatArray | IntArray = self.reports.reshape(like.reports.shape)
+        if like.reports.dtype.kind == "i":
+            reports = reports.astype(np.int64)
+        return Statistics(
+            shape=like.shape,
+            users=int(self.users[0]),
+            rewards=self.rewards.reshape(like.rewards.shape),
+            visits=self.visits.reshape(like.visits.shape),
+            transitions=self.transitions.reshape(like.transitions.shape),
+            reports=reports,
+            squares=block(self.squares, like.squares),
+            arrivals=block(self.arrivals, like.arrivals),
+            transition_reports=block(self.move_reports, like.transition_reports),
+            asked=block(self.asked, like.asked),
+        )
+
+
+def sums_of(statistics: Statistics) -> Sums | EffectSums:
+    """Return a copy of the statistics as arrays, or refuse those of another size."""
+    effects = statistics.effects
+    return model_sums_of(statistics) if effects is None else effect_sums_of(statistics, effects)
+
+
+def model_sums_of(statistics: Statistics) -> Sums:
+    """Return a copy of the sums of a model as flat arrays, or refuse those of another size."""
     sizes, shape = sizes_of(statistics.shape), statistics.shape
     cells = (shape.models, shape.states, shape.actions)
     rows = (shape.transition_models, shape.states, shape.actions)
@@ -105,29 +138,6 @@ def sums_of(statistics: Statistics) -> Sums:
     )
 
 
-def statistics_of(sums: Sums, like: Statistics) -> Statistics:
-    """Return the sums as statistics with the blocks and shapes of ``like``."""
-
-    def block(values: FloatArray, old: FloatArray | None) -> FloatArray | None:
-        return None if old is None else values.reshape(old.shape)
-
-    reports: FloatArray | IntArray = sums.reports.reshape(like.reports.shape)
-    if like.reports.dtype.kind == "i":
-        reports = reports.astype(np.int64)
-    return Statistics(
-        shape=like.shape,
-        users=int(sums.users[0]),
-        rewards=sums.rewards.reshape(like.rewards.shape),
-        visits=sums.visits.reshape(like.visits.shape),
-        transitions=sums.transitions.reshape(like.transitions.shape),
-        reports=reports,
-        squares=block(sums.squares, like.squares),
-        arrivals=block(sums.arrivals, like.arrivals),
-        transition_reports=block(sums.move_reports, like.transition_reports),
-        asked=block(sums.asked, like.asked),
-    )
-
-
 class PlanBuffer(NamedTuple):
     """A plan as arrays: assignment i has row i; ``used[0]`` rows are in use.
 
@@ -141,6 +151,23 @@ class PlanBuffer(NamedTuple):
     asked: IntArray
     questions: IntArray
     weights: FloatArray
+
+    def lost(self, population: Any, i: int, users: float) -> float:
+        """Return what ``users`` users of assignment i lose on average."""
+        lost: float = users * loss_of(population, self.policies[i])
+        return lost
+
+    @property
+    def most_parts(self) -> int:
+        """Of how many parts a user's own table has actions of its own: no user has one."""
+        return 0
+
+    def check(self, shape: Shape) -> None:
+        """Refuse policies of another shape."""
+        places = self.policies.shape[1]
+        if places != shape.horizon * shape.states:
+            expected = f"an action for each of {shape.horizon} steps and {shape.states} states"
+            raise InputError("buffer", f"{places} actions of a policy", expected)
 
 
 def plan_buffer_for(shape: Shape, most: int, answers: int = 0) -> PlanBuffer:

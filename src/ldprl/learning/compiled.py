@@ -17,7 +17,7 @@ import numpy as np
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError, instance_of
-from ldprl.kernels.arrays import PlanBuffer, Sums, sums_of
+from ldprl.kernels.arrays import PlanBuffer, sums_of
 from ldprl.kernels.compiling import entry, entry_for, entry_of, kernel, large_method, method
 from ldprl.learning.learner import Learner
 from ldprl.mechanisms.questions.question import Question
@@ -55,8 +55,12 @@ class CompiledLearner(Learner):
         instance_of("rng", rng, np.random.Generator, "numpy.random.default_rng(0)")
         planner = self.planner(self._checked(statistics), rng)
         run_planner(planner, statistics, rng)
+        return self.read(planner.buffer, statistics.shape)
+
+    def read(self, buffer: Any, shape: Shape) -> Plan:
+        """Return the plan in a buffer."""
         asked = self.mechanism.questions() if self.mechanism is not None else []
-        return read_plan(planner.buffer, statistics.shape, asked)
+        return read_plan(buffer, shape, asked)
 
     def learnt(self, statistics: Statistics) -> Any:
         """Return its planner after ``learn(sums)``: what it believes, without a plan."""
@@ -77,7 +81,7 @@ class CompiledLearner(Learner):
 
 
 @entry
-def _plan_once(planner: Any, sums: Sums, stream: Array) -> None:
+def _plan_once(planner: Any, sums: Any, stream: Array) -> None:
     plan_now_and_then(planner, sums, stream)
 
 

@@ -20,12 +20,12 @@ from ldprl.errors import InputError
 from ldprl.learning.ldp_returns import (
     TILTS,
     LDPReturns,
+    LDPReturnsPlanner,
     effects_of,
-    leading_policy,
     leaning_share,
     least_chance,
-    odds_of,
     weight_after,
+    write_law,
 )
 from ldprl.learning.learner import check_mechanism
 from ldprl.learning.preferences import gain_over_loss
@@ -127,15 +127,14 @@ class LDPWays(LDPReturns):
         if not self._asked_for_moves.maps:
             return super().plan(statistics, rng)
         shape, users = statistics.shape, statistics.users
-        beliefs = self._beliefs(statistics)
-        odds = odds_of(beliefs)
-        asked = self._asked(statistics, len(odds))
+        learnt = self.planned(statistics)
+        asked = learnt.asked
         middle, scale = self._range(asked)
         model = self._model(statistics)
         sent = self._destinations(statistics, model, scale)
         lead = model.policy_to(sent.lead)
-        best = lead.applied_to(leading_policy(beliefs, shape.horizon))
-        leaning = leaning_share(odds[0], users)
+        best = lead.applied_to(learnt.policy)
+        leaning = leaning_share(learnt.odds[0], users)
         # Some report their first move: without them a wrong start would never be corrected.
         probes = [*model.probes(_PROBES, best, rng), (best, 0, model.start)]
         probing = leaning * max(_LEAST_PROBING, _MOST_PROBING * model.productive**2)
@@ -147,7 +146,9 @@ class LDPWays(LDPReturns):
             *_reporting_moves(surveyed, (1 - probing) * surveying),
         ]
         weights = np.full(shape.states, weight_after(users))
-        for chances, destination, part in self._sent(odds, model, sent, lead, leaning, users, rng):
+        for chances, destination, part in self._sent(
+            learnt, model, sent, lead, leaning, users, rng
+        ):
             bits = (1 - probing) * (part - surveying if destination == sent.lead else part)
             law = TableDistribution.of(shape, chances, rng.bytes(16).hex())
             for what, share in asked:
@@ -163,13 +164,13 @@ class LDPWays(LDPReturns):
 
     def best_policy(self, statistics: Statistics, rng: np.random.Generator) -> Policy:
         """Return the goal policy of the leading destination, and elsewhere the leading actions."""
-        leading = super().best_policy(statistics, rng)
+        learnt = self.planned(statistics)
         if not self._asked_for_moves.maps:
-            return leading
+            return learnt.policy
         model = self._model(statistics)
-        _, scale = self._range(self._asked(statistics, 1))
+        _, scale = self._range(learnt.asked)
         lead = self._destinations(statistics, model, scale).lead
-        return model.policy_to(lead).applied_to(leading)
+        return model.policy_to(lead).applied_to(learnt.policy)
 
     def _model(self, statistics: Statistics) -> SparseModel:
         return sparse_model_of(statistics, self._asked_for_moves.move_variance, self.known.choices)
@@ -215,13 +216,13 @@ class LDPWays(LDPReturns):
         lower = np.where(tried, mean - _SURE * np.sqrt(variance), -np.inf)
         lead = int(lower.argmax())
         behind = np.maximum(mean[lead] - mean, 0.0) / np.sqrt(variance + variance[lead])
-        odds = np.where(open_to, gain_over_loss(behind), 0.0)
+        odds = np.where(open_to, [gain_over_loss(one) for one in behind.tolist()], 0.0)
         odds[lead] = 0.0
         return Destinations(lead, odds)
 
     def _sent(
         self,
-        odds: FloatArray,
+        learnt: LDPReturnsPlanner,
         model: SparseModel,
         sent: Destinations,
         lead: GoalPolicy,
@@ -230,9 +231,9 @@ class LDPWays(LDPReturns):
         rng: np.random.Generator,
     ) -> Iterator[tuple[FloatArray, int, float]]:
         """Yield chances of actions, the destination (−1: a law that leans), and the share."""
-        even, away = np.ones(odds.shape[-1]), 1 / self.mechanism.shape.horizon
+        even, away = np.ones(self.mechanism.shape.actions), 1 / self.mechanism.shape.horizon
         floor = least_chance(users)
-        usual = self._chances(odds, even, users)
+        usual = _law(learnt, even, floor)
         yield lead.led(usual, floor), sent.lead, 1 - leaning
         tested = sent.drawn(rng)
         testing = leaning * _TESTING * min(1.0, float(sent.odds.sum())) if tested else 0.0
@@ -240,8 +241,15 @@ class LDPWays(LDPReturns):
             law = model.policy_to(destination).led(usual, floor)
             yield law, destination, testing / len(tested)
         for lean in rng.dirichlet(even, TILTS):
-            leant = self._chances(odds, lean, users)
+            leant = _law(learnt, lean, floor)
             yield lead.led(leant, max(away, floor)), -1, (leaning - testing) / TILTS
+
+
+def _law(learnt: LDPReturnsPlanner, lean: FloatArray, floor: float) -> FloatArray:
+    """Return the law of actions that leans, by part of the tables."""
+    write_law(learnt, 0, lean, floor)
+    law: FloatArray = learnt.buffer.chances[0, : learnt.buffer.parts[0]].copy()
+    return law
 
 
 def _reporting_moves(probes: list[ProbePolicy], share: float) -> Iterator[Assignment]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldprl.kernels.arrays import sizes_of, sums_of
+from ldprl.kernels.arrays import model_sums_of, sizes_of
 from ldprl.kernels.door import floats
 from ldprl.kernels.values import solve
 from ldprl.learning.worth import expect
@@ -30,6 +30,6 @@ def expected_shares(statistics: Statistics, policy: Policy, moves: FloatArray) -
     wanted = (shape.transition_models, shape.states, shape.actions, shape.states)
     rows = floats("moves", moves, wanted).reshape(-1, shape.states)
     table = check_policy("policy", policy, shape).ravel().copy()
-    start, arrivals = np.zeros(shape.states), sums_of(statistics).arrivals
+    start, arrivals = np.zeros(shape.states), model_sums_of(statistics).arrivals
     expect(sizes_of(shape), arrivals, table, rows, start, shares.ravel())
     return shares

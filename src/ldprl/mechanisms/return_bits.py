@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -129,11 +129,20 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
         result: FloatArray = np.log(np.where(reports[:, 1] > 0, chance_of_one, 1 - chance_of_one))
         return result
 
+    @property
+    def keep(self) -> float:
+        """How often a bit is reported as it is."""
+        return float(self._oracle.keep)
+
+    @property
+    def contrast(self) -> float:
+        """How much more often a 1 is reported by those who have one: what decoding divides by."""
+        return self._oracle.contrast
+
     def spread(self, expected: float | FloatArray) -> FloatArray:
         """Return the standard deviation of a decoded bit that is 1 with this probability."""
-        keep, contrast = float(self._oracle.keep), self._oracle.contrast
-        reported = (1 - keep) + contrast * np.asarray(expected)
-        result: FloatArray = np.sqrt(reported * (1 - reported)) / contrast
+        reported = (1 - self.keep) + self.contrast * np.asarray(expected)
+        result: FloatArray = np.sqrt(reported * (1 - reported)) / self.contrast
         return result
 
     def decode(self, tally: Array, users: int, assignment: Assignment) -> Statistics:
@@ -188,6 +197,12 @@ class ReturnBits(AskingMechanism[SubsetOracle]):
     def no_statistics(self) -> Statistics:
         """Return the sums of no reports."""
         return Statistics.of_effects(self.shape, 0, Effects.empty(self.shape))
+
+    def channel(self) -> Any:
+        """Return the channel of bits of the return."""
+        from ldprl.kernels.effects import return_bits_channel
+
+        return return_bits_channel(self.shape, self.keep, self.contrast, RECENCY)
 
     def bit_of_return(self, assignment: Assignment) -> BitOfReturn:
         """Return the law of a report, given the return and the table, for a simulation."""

@@ -85,13 +85,12 @@ class Engine:
         if self._empty.shape != shape:
             raise InputError("statistics.shape", self._empty.shape, f"that of the MDP, {shape}")
         planner = learner.planner(self._empty, np.random.default_rng(0))
-        places = planner.buffer.policies.shape[1]
-        if places != shape.horizon * shape.states:
-            expected = f"an action for each of {shape.horizon} steps and {shape.states} states"
-            raise InputError("buffer", f"{places} actions of a policy", expected)
+        planner.buffer.check(shape)
         pace, self._least = _pace(schedule)
         self._growth = pace.factor if isinstance(pace, Growth) else 0.0
-        self._chunk = max(1, _STEPS_A_CALL // (shape.states**2 * shape.actions * shape.horizon))
+        # A plan for each user, or users with tables of their own.
+        work = 1 if planner.buffer.most_parts else shape.states**2 * shape.actions
+        self._chunk = max(1, _STEPS_A_CALL // (work * shape.horizon))
         self.run(seeds, lambda users: None, until=0)
         self.compile_seconds = time.perf_counter() - started
 
@@ -102,16 +101,20 @@ class Engine:
 
         Safe to call from several threads.
         """
-        from ldprl.kernels.arrays import statistics_of, sums_of
+        from ldprl.kernels.arrays import sums_of
         from ldprl.kernels.compiling import entry_for
         from ldprl.simulation import loops
         from ldprl.simulation.compiled_mdp import compiled_mdp_of
+        from ldprl.simulation.random_policies import table_users_of
 
         channel: Any = self._mechanism.channel()
-        population = compiled_mdp_of(
-            self._mdp, self._mechanism.resolution, squares=self._empty.squares is not None
-        )
         planner = self._learner.planner(self._empty, np.random.default_rng(seeds.own))
+        parts, squares = planner.buffer.most_parts, self._empty.squares is not None
+        population: Any = (
+            table_users_of(self._mdp, parts)
+            if parts
+            else compiled_mdp_of(self._mdp, self._mechanism.resolution, squares=squares)
+        )
         draws = getattr(getattr(channel, "noise", None), "draws_each", None)
         run = loops.run_of(
             sums_of(self._empty), planner.buffer, self._points, seeds.world, seeds.own, draws or 0
@@ -122,7 +125,9 @@ class Engine:
         users, last = 0, int(self._points[-1]) if until is None else until
         while True:
             # Between calls progress is shown, and Ctrl-C is handled.
-            end = min(2 * users + 1 if self._growth else users + self._chunk, last)
+            end = min(2 * users + 1 if self._growth else last, last)
+            if parts or not self._growth:
+                end = min(end, users + self._chunk)
             often = (self._growth, self._least) if batches else ()
             loop(population, channel, planner, run, end, *often)
             users = int(run.sums.users[0])
@@ -130,4 +135,4 @@ class Engine:
                 break
             progress(users)
         progress(users)
-        return run.curve, statistics_of(run.sums, self._empty)
+        return run.curve, run.sums.statistics(self._empty)

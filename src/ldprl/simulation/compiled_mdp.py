@@ -15,9 +15,10 @@ from ldprl.kernels.arrays import Sizes, sizes_of
 from ldprl.kernels.compiling import inlined, kernel
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.generator import uniform
-from ldprl.kernels.table_noise import cumulative, hazards
+from ldprl.kernels.table_noise import hazards
 from ldprl.kernels.values import GIVEN, UNCAPPED, PointModel, spliced_backward
 from ldprl.shape import Array, FloatArray, IntArray
+from ldprl.simulation.steps import Steps, next_state, steps_of
 from ldprl.worlds.evaluation import optimum
 from ldprl.worlds.tabular import TabularMDP
 
@@ -37,8 +38,10 @@ class CompiledMDP(NamedTuple):
         V* of a user.
     model
         Mean rewards and transitions; the row behind the cells' rows is the start distribution.
-    cumulative, hazards
-        The same laws over states as running sums, and as P(i | none before i).
+    walk
+        The same for users one at a time.
+    hazards
+        The same laws over states, as P(i | none before i).
     values
         Room for the values of a policy.
     """
@@ -49,7 +52,7 @@ class CompiledMDP(NamedTuple):
     resolution: int
     best: float
     model: PointModel
-    cumulative: FloatArray
+    walk: Steps
     hazards: FloatArray
     values: FloatArray
 
@@ -62,11 +65,13 @@ class CompiledMDP(NamedTuple):
         states, cells = sizes.states, sizes.cells
         moves_at = 2 * cells
         squares_at = moves_at + sizes.leading * states
-        state = _pick(self.cumulative, cells * states, uniform(chance))
+        walk = self.walk
+        state = next_state(walk.moves, walk.start[0], walk.start[1], uniform(chance))
         for step in range(sizes.horizon):
             place = step * states + state
             cell = step * sizes.stride + state * sizes.actions + policy[place]
-            reward = self.model.rewards[cell]
+            here = walk.cells[step, state, policy[place]]
+            reward = here.reward
             if self.bernoulli:
                 reward = 1.0 if uniform(chance) < reward else 0.0
             counts[cells + cell] += 1
@@ -76,7 +81,7 @@ class CompiledMDP(NamedTuple):
             if arrivals.size:
                 arrivals[place] += 1
             if step + 1 < sizes.horizon:
-                state = _pick(self.cumulative, cell * states, uniform(chance))
+                state = next_state(walk.moves, here.first, here.size, uniform(chance))
                 counts[moves_at + cell * states + state] += 1
 
     def live_many(
@@ -183,14 +188,6 @@ def _start(
 
 
 @inlined
-def _pick(cumulative: FloatArray, row: int, u: float) -> int:
-    state = 0
-    while cumulative[row + state] < u:
-        state += 1
-    return state
-
-
-@inlined
 def _on_grid(value: float, resolution: int, stream: Array) -> float:
     """Round ``value`` up or down at random to a multiple of 1/resolution; return the multiple."""
     if resolution == 0:
@@ -240,7 +237,7 @@ def compiled_mdp_of(mdp: TabularMDP, resolution: int | None, *, squares: bool) -
         resolution=resolution or 0,
         best=float(mdp.initial @ optimum(mdp).values[0]),
         model=PointModel(sizes, mdp.rewards.flatten(), laws),
-        cumulative=cumulative(laws).ravel(),
+        walk=steps_of(mdp),
         hazards=hazards(laws).ravel(),
         values=np.zeros((mdp.horizon + 1, mdp.shape.states)),
     )

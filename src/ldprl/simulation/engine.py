@@ -138,8 +138,8 @@ def simulate(
         then depends on (seed, run, user) alone, which makes differences between learners stand out.
     engine
         ``"compiled"`` needs a learner with a planner, a mechanism with a channel, and ``each`` or
-        ``growth``, with a ``crowd`` or without: all of the catalogue's have them but return bits,
-        whose users are simulated one by one in compiled code. ``"interpreted"`` takes any.
+        ``growth``, with a ``crowd`` or without: all of the catalogue's have them but LDP-WAYS and
+        those for worlds that can only be sampled. ``"interpreted"`` takes any.
         ``"auto"`` takes the compiled one where it can. The two draw different numbers from the
         same laws.
     status

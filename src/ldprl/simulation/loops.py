@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import SeedSequence
 
-from ldprl.kernels.arrays import PlanBuffer, Sums
+from ldprl.kernels.arrays import PlanBuffer, Sums, loss_of
 from ldprl.kernels.compiling import entry, kernel, large_method, method
 from ldprl.kernels.counting_channel import CountingChannel, mark_played
 from ldprl.kernels.draws import binomial
+from ldprl.kernels.effects import EffectSums, LawBuffer
 from ldprl.kernels.generator import LANES, fill_words, reseed, uniform
 from ldprl.kernels.noise import one, refill
 from ldprl.learning.compiled import plan_next, plan_now_and_then
@@ -30,8 +31,8 @@ reports of ``users`` users of assignment i."""
 
 live = method("live")
 """live(population, policy, counts, arrivals, chance, rounding): add one user's counters."""
-loss_of = method("loss")
-"""loss_of(population, policy): what one user of the policy loses on average."""
+lost_by = method("lost")
+"""lost_by(draft, population, i, users): what the ``users`` users of assignment i lose."""
 
 WORLD, NOISE, LEARNER = range(3)
 """The streams of a run."""
@@ -56,8 +57,8 @@ class Run(NamedTuple):
         Checkpoints, and the cumulative regret at them.
     """
 
-    sums: Sums
-    draft: PlanBuffer
+    sums: Any
+    draft: Any
     streams: Array
     world_key: Array
     lanes: Array
@@ -70,8 +71,8 @@ class Run(NamedTuple):
 
 
 def run_of(
-    sums: Sums,
-    draft: PlanBuffer,
+    sums: Sums | EffectSums,
+    draft: PlanBuffer | LawBuffer,
     points: IntArray,
     world: SeedSequence,
     own: SeedSequence,
@@ -142,7 +143,7 @@ def each(
 
 @entry
 def growth(
-    population: CompiledMDP, channel: Any, planner: Any, run: Run, until: int, factor: float,
+    population: Any, channel: Any, planner: Any, run: Run, until: int, factor: float,
     least: int,
 ) -> None:  # fmt: skip
     """Plan anew when users have grown by the factor 1 + ``factor``, and by ``least`` at least."""
@@ -162,8 +163,8 @@ def growth(
             left -= group
             shares -= draft.shares[i]
             if group > 0:
-                lost += group * loss_of(population, draft.policies[i])
                 gather(channel, population, draft, i, group, sums, chance, stream)
+                lost += lost_by(draft, population, i, group)
         lost /= batch
         while due < points.size and points[due] <= users + batch:
             run.curve[due] = total + (points[due] - users) * lost
