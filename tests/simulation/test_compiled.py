@@ -209,23 +209,23 @@ class OnePolicy(CompiledLearner):
 class DoubledNoise(NamedTuple):
     """A compiled noise of one's own: every report counts twice."""
 
-    draws_each: int
+    factor: float
 
-    def refill(self, words: Array, pool: FloatArray) -> None:
+    def fill(self, stream: Array, words: Array, drawn: FloatArray) -> None:
         pass
 
-    def one(self, i: int, count: float, pool: FloatArray, at: Any) -> Any:
-        return 2 * count, at
+    def one(self, i: int, count: float, drawn: float, stream: Array) -> float:
+        return self.factor * count
 
     def many(self, i: int, count: float, users: float, stream: Array) -> float:
-        return 2 * count
+        return self.factor * count
 
 
 class Doubled(NoNoise):
     """A mechanism of one's own with compiled noise."""
 
     def noise(self) -> Any:
-        return DoubledNoise(0)
+        return DoubledNoise(2.0)
 
 
 @pytest.mark.parametrize("replan", ["each", "growth:0.5"])

@@ -1,7 +1,7 @@
-"""Random words: xoshiro256++ (Blackman & Vigna 2019), one stream at a time or 256 side by side.
+"""Random words: xoshiro256++ (Blackman & Vigna 2019), and draws made of them, one or many at once.
 
-A stream is four 64-bit words that numpy fills from a ``SeedSequence``. Streams side by side are
-advanced by loops that the compiler turns into vector instructions, so noise comes in blocks.
+A stream is four 64-bit words that numpy fills from a ``SeedSequence``. Words that come in blocks
+are turned into draws by loops of vector instructions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from numba.extending import intrinsic
 from ldprl.kernels.compiling import in_order, inlined, kernel
 from ldprl.shape import Array, FloatArray
 
-LANES = 64
 _ONE = np.uint64(0x3FF0000000000000)
 """The bits of 1.0: with a random mantissa, a number in [1, 2)."""
 _ROOT_HALF = np.uint64(0x3FE6A09E667F3BCD)
@@ -149,19 +148,15 @@ def exp_of(value: float) -> float:
 
 
 @kernel
-def fill_words(lanes: Array, words: Array) -> None:
-    """Fill ``words``, whose length is a multiple of the number of lanes."""
-    first, second, third, fourth = lanes[0], lanes[1], lanes[2], lanes[3]
-    for start in range(0, words.size, first.size):
-        for j in range(first.size):
-            a, b, c, d = first[j], second[j], third[j], fourth[j]
-            words[start + j] = rotate(a + d, 23) + a
-            c ^= a
-            d ^= b
-            first[j] = a ^ d
-            second[j] = b ^ c
-            third[j] = c ^ (b << np.uint64(17))
-            fourth[j] = rotate(d, 45)
+def fill_words(stream: Array, words: Array) -> None:
+    """Fill ``words`` with the next words of a stream."""
+    a, b, c, d = stream[0], stream[1], stream[2], stream[3]
+    for i in range(words.size):
+        words[i] = rotate(a + d, 23) + a
+        c ^= a
+        d ^= b
+        a, b, c, d = a ^ d, b ^ c, c ^ (b << np.uint64(17)), rotate(d, 45)
+    stream[0], stream[1], stream[2], stream[3] = a, b, c, d
 
 
 @kernel

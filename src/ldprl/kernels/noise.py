@@ -1,9 +1,9 @@
 """Noise on counters, as kernels draw it: named tuples of numbers, one for each counter.
 
-A noise has three methods. ``refill`` fills a pool with the standard draws that it needs, ``one``
-turns a user's counter into what is decoded from the report on it, and ``many`` draws the decoded
-sum of many users' reports. All decode: results are unbiased, in units of the counter. Noise from a
-table is in :mod:`ldprl.kernels.table_noise`.
+A noise has three methods. ``fill`` draws a standard number for each of some counters, ``one`` turns
+a user's counter and such a number into what is decoded from the report on it, and ``many`` draws
+the decoded sum of many users' reports. All decode: results are unbiased, in units of the counter.
+Noise from a table is in :mod:`ldprl.kernels.table_noise`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,14 @@ import numpy as np
 
 from ldprl.kernels.compiling import method
 from ldprl.kernels.draws import gamma, laplace_offset, negative_binomial, normal
-from ldprl.kernels.generator import fill_laplace, fill_normal
+from ldprl.kernels.generator import fill_laplace, fill_normal, fill_words
 from ldprl.layout import Layout
 from ldprl.shape import Array, FloatArray
 
-ONE = np.uint64(1)
-"""Places are unsigned: numba wraps negative ones around, which keeps loops from vectorising."""
-
-refill = method("refill")
-"""refill(noise, words, pool): fill the pool with standard draws."""
+fill = method("fill")
+"""fill(noise, stream, words, drawn): draw standard numbers, an even number; ``words`` is room."""
 one = method("one")
-"""one(noise, i, count, pool, at): a decoded report on counter i, and where the pool goes on."""
+"""one(noise, i, count, drawn, stream): a decoded report on counter i, by a standard number."""
 many = method("many")
 """many(noise, i, count, users, stream): counter i, decoded from the sum of the users' reports."""
 
@@ -33,14 +30,12 @@ many = method("many")
 class NoNoise(NamedTuple):
     """Reports are true."""
 
-    draws_each: int
-
-    def refill(self, words: Array, pool: FloatArray) -> None:
+    def fill(self, stream: Array, words: Array, drawn: FloatArray) -> None:
         """Do nothing."""
 
-    def one(self, i: int, count: float, pool: FloatArray, at: np.uint64) -> tuple[float, np.uint64]:
+    def one(self, i: int, count: float, drawn: float, stream: Array) -> float:
         """Return the counter."""
-        return count, at
+        return count
 
     def many(self, i: int, count: float, users: float, stream: Array) -> float:
         """Return the counter."""
@@ -50,16 +45,16 @@ class NoNoise(NamedTuple):
 class LaplaceNoise(NamedTuple):
     """Continuous Laplace noise of one ``scale``."""
 
-    draws_each: int
     scale: float
 
-    def refill(self, words: Array, pool: FloatArray) -> None:
-        """Fill the pool with Laplace draws of scale 1."""
-        fill_laplace(words, pool)
+    def fill(self, stream: Array, words: Array, drawn: FloatArray) -> None:
+        """Draw Laplace numbers of scale 1."""
+        fill_words(stream, words)
+        fill_laplace(words, drawn)
 
-    def one(self, i: int, count: float, pool: FloatArray, at: np.uint64) -> tuple[float, np.uint64]:
+    def one(self, i: int, count: float, drawn: float, stream: Array) -> float:
         """Add one draw."""
-        return count + self.scale * pool[at], at + ONE
+        return count + self.scale * drawn
 
     def many(self, i: int, count: float, users: float, stream: Array) -> float:
         """Add a sum of draws: the difference of two Gamma variables."""
@@ -73,21 +68,22 @@ class DiscreteLaplaceNoise(NamedTuple):
     geometric laws that the noise is the difference of, ``unit`` what the counter counts in.
     """
 
-    draws_each: int
     scale: FloatArray
     offset: FloatArray
     odds: FloatArray
     unit: FloatArray
 
-    def refill(self, words: Array, pool: FloatArray) -> None:
-        """Fill the pool with continuous Laplace draws of scale 1."""
-        fill_laplace(words, pool)
+    def fill(self, stream: Array, words: Array, drawn: FloatArray) -> None:
+        """Draw continuous Laplace numbers of scale 1."""
+        fill_words(stream, words)
+        fill_laplace(words, drawn)
 
-    def one(self, i: int, count: float, pool: FloatArray, at: np.uint64) -> tuple[float, np.uint64]:
+    def one(self, i: int, count: float, drawn: float, stream: Array) -> float:
         """Add one draw, the integer part of a continuous one."""
-        size = self.scale[i] * abs(pool[at]) + self.offset[i]
-        drawn = math.copysign(max(math.floor(size), 0.0), pool[at])
-        return (count + drawn) * self.unit[i], at + ONE
+        size = self.scale[i] * abs(drawn) + self.offset[i]
+        noise = math.copysign(max(math.floor(size), 0.0), drawn)
+        decoded: float = (count + noise) * self.unit[i]
+        return decoded
 
     def many(self, i: int, count: float, users: float, stream: Array) -> float:
         """Add a sum of draws: the difference of two negative binomials."""
@@ -102,22 +98,22 @@ def discrete_laplace_noise(layout: Layout, scale: float) -> DiscreteLaplaceNoise
     units = layout.units().astype(np.float64)
     scales = scale * units
     offset = np.array([laplace_offset(value) for value in scales])
-    return DiscreteLaplaceNoise(layout.length, scales, offset, 1 / np.expm1(1 / scales), 1 / units)
+    return DiscreteLaplaceNoise(scales, offset, 1 / np.expm1(1 / scales), 1 / units)
 
 
 class GaussianNoise(NamedTuple):
     """Continuous Gaussian noise, the same for all counters."""
 
-    draws_each: int
     sigma: float
 
-    def refill(self, words: Array, pool: FloatArray) -> None:
-        """Fill the pool with standard normal draws."""
-        fill_normal(words, pool)
+    def fill(self, stream: Array, words: Array, drawn: FloatArray) -> None:
+        """Draw standard normal numbers."""
+        fill_words(stream, words)
+        fill_normal(words, drawn)
 
-    def one(self, i: int, count: float, pool: FloatArray, at: np.uint64) -> tuple[float, np.uint64]:
+    def one(self, i: int, count: float, drawn: float, stream: Array) -> float:
         """Add one draw."""
-        return count + self.sigma * pool[at], at + ONE
+        return count + self.sigma * drawn
 
     def many(self, i: int, count: float, users: float, stream: Array) -> float:
         """Add a sum of draws, which is Gaussian."""

@@ -9,8 +9,7 @@ import numpy as np
 
 from ldprl.kernels.compiling import inlined
 from ldprl.kernels.draws import binomial, discrete_gaussian
-from ldprl.kernels.generator import fill_uniform
-from ldprl.kernels.noise import ONE
+from ldprl.kernels.generator import fill_uniform, fill_words, uniform
 from ldprl.layout import Layout
 from ldprl.shape import Array, FloatArray, IntArray
 
@@ -28,7 +27,6 @@ class TableNoise(NamedTuple):
     drawn as one of variance nσ².
     """
 
-    draws_each: int
     table: IntArray
     start: IntArray
     centre: IntArray
@@ -40,13 +38,15 @@ class TableNoise(NamedTuple):
     variance: FloatArray
     unit: FloatArray
 
-    def refill(self, words: Array, pool: FloatArray) -> None:
-        """Fill the pool with uniform draws."""
-        fill_uniform(words, pool)
+    def fill(self, stream: Array, words: Array, drawn: FloatArray) -> None:
+        """Draw numbers in (0, 1)."""
+        fill_words(stream, words)
+        fill_uniform(words, drawn)
 
-    def one(self, i: int, count: float, pool: FloatArray, at: np.uint64) -> tuple[float, np.uint64]:
+    def one(self, i: int, count: float, drawn: float, stream: Array) -> float:
         """Add one draw."""
-        return (count + _look_up(self, i, pool[at])) * self.unit[i], at + ONE
+        decoded: float = (count + _look_up(self, i, drawn)) * self.unit[i]
+        return decoded
 
     def many(self, i: int, count: float, users: float, stream: Array) -> float:
         """Add a sum of draws: a multinomial over the table, or one wide discrete Gaussian."""
@@ -113,7 +113,6 @@ def _laid_out(
         outward.append((order - centre).astype(np.float64))
         rates.append(hazards(law[order]))
     return TableNoise(
-        draws_each=layout.length,
         table=table,
         start=start,
         centre=start[:-1] + np.array(centres, dtype=np.int64),
@@ -133,30 +132,29 @@ class BitNoise(NamedTuple):
     ``flips`` says how many of them turn; ``gain`` and ``shift`` undo it.
     """
 
-    draws_each: int
     flip: float
     bits: FloatArray
     gain: FloatArray
     shift: FloatArray
     flips: TableNoise
 
-    def refill(self, words: Array, pool: FloatArray) -> None:
-        """Fill the pool with uniform draws."""
-        fill_uniform(words, pool)
+    def fill(self, stream: Array, words: Array, drawn: FloatArray) -> None:
+        """Draw numbers in (0, 1)."""
+        fill_words(stream, words)
+        fill_uniform(words, drawn)
 
-    def one(self, i: int, count: float, pool: FloatArray, at: np.uint64) -> tuple[float, np.uint64]:
+    def one(self, i: int, count: float, drawn: float, stream: Array) -> float:
         """Draw how many bits turn, then which of them are among the ``count`` ones."""
-        left, flips = self.bits[i], _look_up(self.flips, i, pool[at])
+        left, flips = self.bits[i], _look_up(self.flips, i, drawn)
         ones = 0.0
-        at += ONE
         for _ in range(int(count)):
-            if pool[at] * left < flips:
+            if uniform(stream) * left < flips:
                 flips -= 1
             else:
                 ones += 1
             left -= 1
-            at += ONE
-        return self.gain[i] * (ones + flips - self.shift[i]), at
+        decoded: float = self.gain[i] * (ones + flips - self.shift[i])
+        return decoded
 
     def many(self, i: int, count: float, users: float, stream: Array) -> float:
         """Draw how many ones stay and how many zeros turn."""
@@ -171,10 +169,7 @@ def bit_noise(layout: Layout, bits: IntArray, flip: float, gain: float) -> BitNo
     sizes, table = np.unique(bits, return_inverse=True)
     laws = [_binomial(int(size), flip) for size in sizes]
     none = np.zeros(len(laws))
-    counted = layout.shape.horizon * (2 + 2 * (layout.resolution or 1))
     return BitNoise(
-        # One draw for each counter, and one more for each unit that is counted in it.
-        draws_each=layout.length + counted,
         flip=flip,
         bits=bits.astype(np.float64),
         gain=gain / layout.units(),

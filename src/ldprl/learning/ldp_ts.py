@@ -14,7 +14,7 @@ import numpy as np
 from ldprl.errors import whole_number
 from ldprl.kernels.arrays import PlanBuffer, Sizes, Sums, plan_buffer_for, sizes_of
 from ldprl.kernels.compiling import kernel, method
-from ldprl.kernels.generator import LANES, fill_normal, fill_words, next_word
+from ldprl.kernels.generator import fill_normal, fill_words
 from ldprl.kernels.values import FREE, UNCAPPED, PointModel, backward
 from ldprl.learning.compiled import (
     CompiledLearner,
@@ -112,9 +112,9 @@ class LDPTS(CompiledLearner):
         fixed, possible = constraint_arrays(self.structure, shape.states)
         sizes, places = sizes_of(shape), shape.horizon * shape.states
         rows = (sizes.leading, sizes.states)
-        # Normal draws come in pairs from two halves of whole lanes.
-        normals = -(-(sizes.cells + sizes.leading * sizes.states) // (2 * LANES))
-        normals *= 2 * LANES
+        # Normal draws come in pairs.
+        normals = sizes.cells + sizes.leading * sizes.states
+        normals += normals % 2
         # The policies of the draws, and the greedy one with its questions.
         most = MOST_POLICIES + MOST_QUESTIONS + 1
         return LDPTSPlanner(
@@ -136,7 +136,6 @@ class LDPTS(CompiledLearner):
             drawn=np.zeros((MOST_POLICIES, places), dtype=np.int64),
             counts=np.zeros(MOST_POLICIES, dtype=np.int64),
             asker=asker_for(mechanism),
-            lanes=np.zeros((4, LANES), dtype=np.uint64),
             words=np.zeros(normals, dtype=np.uint64),
             normals=np.zeros(normals),
         )
@@ -146,8 +145,8 @@ class LDPTSPlanner(NamedTuple):
     """LDP-TS: the laws of the noise, and room to plan in.
 
     ``draws`` is the most models of a plan, ``widest`` the largest spread in a row of transitions.
-    ``drawn`` has the policies that differ and ``counts`` how many draws led to each. ``lanes``,
-    ``words`` and ``normals`` make the normal draws of a model at once. ``fixed`` and ``possible``
+    ``drawn`` has the policies that differ and ``counts`` how many draws led to each. ``words`` and
+    ``normals`` make the normal draws of a model at once. ``fixed`` and ``possible``
     are as in LDP-EVI's plausible set.
     """
 
@@ -167,7 +166,6 @@ class LDPTSPlanner(NamedTuple):
     drawn: IntArray
     counts: IntArray
     asker: Asker
-    lanes: Array
     words: Array
     normals: FloatArray
 
@@ -198,7 +196,7 @@ class LDPTSPlanner(NamedTuple):
         backward(mean, sizes, values, greedy, FREE, UNCAPPED)
         start_of(sums.arrivals, asker.start)
         made = draw_policies(
-            sizes, belief, self.possible, self.lanes, self.words, self.normals, self.rewards,
+            sizes, belief, self.possible, self.words, self.normals, self.rewards,
             self.moves, values, greedy, sums.users[0], self.draws, drawn, counts, stream,
         )  # fmt: skip
         self.buffer.used[0] = 0
@@ -307,7 +305,7 @@ def to_distribution(row: FloatArray) -> None:
 
 @kernel
 def draw_policies(
-    sizes: Sizes, belief: Belief, possible: BoolArray, lanes: Array, words: Array,
+    sizes: Sizes, belief: Belief, possible: BoolArray, words: Array,
     normals: FloatArray, rewards: FloatArray, moves: FloatArray, values: FloatArray,
     greedy: IntArray, users: int, draws: int, drawn: IntArray, counts: IntArray, stream: Array,
 ) -> int:  # fmt: skip
@@ -317,14 +315,11 @@ def draw_policies(
     wide draw's; the others are for policies that differ from it, from each other and from
     ``greedy``. ``counts`` is how many draws led to each.
     """
-    for word in range(4):
-        for lane in range(LANES):
-            lanes[word, lane] = next_word(stream)
     for i in range(counts.size):
         counts[i] = 0
     wide, found = max(math.sqrt(_WIDE * math.log(users + 1.0)), 2.0), 0
     for made in range(draws):
-        fill_words(lanes, words)
+        fill_words(stream, words)
         fill_normal(words, normals)
         _draw_model(sizes, belief, possible, wide if made == 0 else 1.0, normals, rewards, moves)
         backward(PointModel(sizes, rewards, moves), sizes, values, drawn[found], FREE, UNCAPPED)

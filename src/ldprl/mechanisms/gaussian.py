@@ -136,7 +136,7 @@ class Gaussian(ApproximateNoise):
         from ldprl.kernels.table_noise import table_noise
 
         if self.constants == "paper":
-            return GaussianNoise(self.layout.length, self.sigma)
+            return GaussianNoise(self.sigma)
         units, table = np.unique(self.layout.units(), return_inverse=True)
         variances = [self.variance * int(unit) ** 2 for unit in units]
         wide = [float(one) if one >= _WIDE**2 else 0.0 for one in variances]

@@ -124,5 +124,5 @@ class Laplace(AdditiveNoise):
         from ldprl.kernels.noise import LaplaceNoise, discrete_laplace_noise
 
         if self.constants == "paper":
-            return LaplaceNoise(self.layout.length, float(self.scale))
+            return LaplaceNoise(float(self.scale))
         return discrete_laplace_noise(self.layout, float(self.scale))

@@ -69,7 +69,7 @@ class NoPrivacy(CountingMechanism):
         """Return no noise, for compiled code."""
         from ldprl.kernels.noise import NoNoise
 
-        return NoNoise(0)
+        return NoNoise()
 
     def privatize(
         self, trajectory: Trajectory, assignment: Assignment, source: RandomSource

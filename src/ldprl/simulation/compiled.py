@@ -115,11 +115,11 @@ class Engine:
             if parts
             else compiled_mdp_of(self._mdp, self._mechanism.resolution, squares=squares)
         )
-        draws = getattr(getattr(channel, "noise", None), "draws_each", None)
+        counters = channel.counts.size if hasattr(channel, "noise") else 0
         run = loops.run_of(
-            sums_of(self._empty), planner.buffer, self._points, seeds.world, seeds.own, draws or 0
+            sums_of(self._empty), planner.buffer, self._points, seeds.world, seeds.own, counters
         )
-        batches = self._growth > 0 or self._least > 1 or draws is None
+        batches = self._growth > 0 or self._least > 1 or not counters
         loop: Any = loops.growth if batches else loops.each
         loop = entry_for(loop, (channel, planner))
         users, last = 0, int(self._points[-1]) if until is None else until

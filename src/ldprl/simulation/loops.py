@@ -18,8 +18,8 @@ from ldprl.kernels.compiling import entry, kernel, large_method, method
 from ldprl.kernels.counting_channel import CountingChannel, mark_played
 from ldprl.kernels.draws import binomial
 from ldprl.kernels.effects import EffectSums, LawBuffer
-from ldprl.kernels.generator import LANES, fill_words, reseed, uniform
-from ldprl.kernels.noise import one, refill
+from ldprl.kernels.generator import reseed, uniform
+from ldprl.kernels.noise import fill, one
 from ldprl.learning.compiled import plan_next, plan_now_and_then
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.compiled_mdp import CompiledMDP
@@ -36,8 +36,6 @@ lost_by = method("lost")
 
 WORLD, NOISE, LEARNER = range(3)
 """The streams of a run."""
-_LEAST_POOL = 2048
-"""Random words drawn ahead at a time, at least; four users' worth if that is more."""
 
 
 class Run(NamedTuple):
@@ -47,10 +45,10 @@ class Run(NamedTuple):
     ----------
     sums, draft
         What is known, and the plan in force.
-    streams, world_key, lanes, words, pool
-        Random states, and what noise in blocks is drawn from.
+    streams, world_key, words, drawn
+        Random states, and room for a user's noise.
     clock
-        The next checkpoint, the pool's next draw, the assignment in force.
+        The next checkpoint, and the assignment in force.
     regret
         Cumulative regret, and what one more user loses.
     points, curve
@@ -61,9 +59,8 @@ class Run(NamedTuple):
     draft: Any
     streams: Array
     world_key: Array
-    lanes: Array
     words: Array
-    pool: FloatArray
+    drawn: FloatArray
     clock: IntArray
     regret: FloatArray
     points: IntArray
@@ -76,21 +73,20 @@ def run_of(
     points: IntArray,
     world: SeedSequence,
     own: SeedSequence,
-    draws: int,
+    counters: int,
 ) -> Run:
-    """Return a run at its beginning, with room for ``draws`` noise draws of one user."""
-    pool = LANES * math.ceil(max(_LEAST_POOL, 4 * draws) / LANES)
+    """Return a run at its beginning, with room for the noise on ``counters`` counters."""
+    even = counters + counters % 2
     key = world.generate_state(4, np.uint64)
-    words = np.random.PCG64(own).random_raw(8 + 4 * LANES)
+    words = np.random.PCG64(own).random_raw(8)
     return Run(
         sums=sums,
         draft=draft,
         streams=np.stack([key, words[:4], words[4:8]]),
         world_key=key,
-        lanes=words[8:].reshape(4, LANES).copy(),
-        words=np.zeros(pool, dtype=np.uint64),
-        pool=np.zeros(pool),
-        clock=np.array([0, pool, 0], dtype=np.int64),
+        words=np.zeros(even, dtype=np.uint64),
+        drawn=np.zeros(even),
+        clock=np.zeros(2, dtype=np.int64),
         regret=np.zeros(2),
         points=points,
         curve=np.zeros(len(points)),
@@ -101,11 +97,11 @@ def run_of(
 def each(
     population: CompiledMDP, channel: CountingChannel, planner: Any, run: Run, until: int
 ) -> None:
-    """Plan anew for every user; noise on the counters comes in blocks."""
-    sums, draft, points, pool, noise = run.sums, run.draft, run.points, run.pool, channel.noise
+    """Plan anew for every user."""
+    sums, draft, points, noise = run.sums, run.draft, run.points, channel.noise
     counts, played, stretches = channel.counts, channel.played, channel.stretches
     chance, rounding, own = run.streams[WORLD], run.streams[NOISE], run.streams[LEARNER]
-    users, due, at, chosen = sums.users[0], run.clock[0], np.uint64(run.clock[1]), run.clock[2]
+    users, due, chosen = sums.users[0], run.clock[0], run.clock[1]
     total, loss = run.regret[0], run.regret[1]
     while users < until:
         changed = plan_next(planner, sums, own)
@@ -118,15 +114,15 @@ def each(
                 policy = draft.policies[chosen]
                 mark_played(channel.sizes, channel.squares, policy, played, stretches)
         live(population, draft.policies[chosen], counts, sums.arrivals, chance, rounding)
-        if np.int64(at) + noise.draws_each > pool.size:
-            fill_words(run.lanes, run.words)
-            refill(noise, run.words, pool)
-            at = np.uint64(0)
         stretch = 0
         while stretches[stretch] >= 0:
-            for i in range(np.uint64(stretches[stretch]), np.uint64(stretches[stretch + 1])):
-                drawn, at = one(noise, i, counts[i], pool, at)
-                sums.counters[i] += drawn
+            # Places are unsigned: negative ones wrap around, which keeps loops from vectorising.
+            begin, end = np.uint64(stretches[stretch]), np.uint64(stretches[stretch + 1])
+            even = end - begin + (end - begin) % np.uint64(2)
+            drawn = run.drawn[:even]
+            fill(noise, rounding, run.words[:even], drawn)
+            for i in range(begin, end):
+                sums.counters[i] += one(noise, i, counts[i], drawn[i - begin], rounding)
                 counts[i] = 0
             stretch += 2
         for cell in range(played.size):
@@ -137,7 +133,7 @@ def each(
         if users == points[due]:
             run.curve[due] = total
             due += 1
-    run.clock[0], run.clock[1], run.clock[2] = due, at, chosen
+    run.clock[0], run.clock[1] = due, chosen
     run.regret[0], run.regret[1] = total, loss
 
 
