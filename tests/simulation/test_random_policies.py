@@ -6,7 +6,7 @@ comparisons a file, the type-I error is below 1e-6. The mutants show the power.
 
 from dataclasses import replace
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from ldprl.assignment import Assignment
 from ldprl.catalogue import build
 from ldprl.errors import InputError
 from ldprl.kernels.arrays import sums_of
-from ldprl.kernels.compiling import entry_of
+from ldprl.kernels.compiling import entry
 from ldprl.learning.compiled import run_planner
 from ldprl.learning.ldp_returns import LDPReturns
 from ldprl.mechanisms.questions.question import Question
@@ -23,8 +23,9 @@ from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.partition import Partition
 from ldprl.policies.tables import TableDistribution
-from ldprl.shape import FloatArray
+from ldprl.shape import Array, FloatArray
 from ldprl.simulation.engine import simulate
+from ldprl.simulation.loops import gather
 from ldprl.simulation.random_policies import few_tables, live, sample_by_table, table_users_of
 from ldprl.simulation.reference import run_protocol
 from ldprl.worlds import random_mdp
@@ -105,6 +106,14 @@ def test_users_have_the_exact_law(kind: Kind, states: int, parts: int) -> None:
     assert abs(lost / USERS - 1.1 * loss) > 6 * 1.5 / np.sqrt(USERS)
 
 
+@entry
+def _gathered(
+    channel: Any, population: Any, draft: Any, i: int, users: float, sums: Any, chance: Array,
+    stream: Array,
+) -> None:  # fmt: skip
+    gather(channel, population, draft, i, users, sums, chance, stream)
+
+
 @pytest.mark.parametrize(("states", "users"), [(2, 5000), (3, 5000), (2, 10)])
 def test_compiled_sums_are_those_that_a_service_decodes(states: int, users: int) -> None:
     """The channel's answers, added up as a tally and decoded in numpy, are what it adds to sums."""
@@ -120,8 +129,7 @@ def test_compiled_sums_are_those_that_a_service_decodes(states: int, users: int)
     decoded, streams = empty, rng.integers(0, 2**64, (2, 4), dtype=np.uint64)
     for i, assignment in enumerate(plan):
         scored = int(planner.buffer.scored[i])
-        gather = entry_of(channel, "gather")
-        gather(channel, population, planner.buffer, i, float(users), sums, *streams)
+        _gathered(channel, population, planner.buffer, i, float(users), sums, *streams)
         if not scored:
             # The answers are not kept: only where returns lie is known then.
             sums = sums_of(decoded)
