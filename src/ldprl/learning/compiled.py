@@ -2,8 +2,9 @@
 
 A planner is a named tuple of constants and of the arrays that it works in, so that planning
 allocates nothing. It has a field ``buffer``, the :class:`~ldprl.kernels.arrays.PlanBuffer` of its
-plans, and a method ``plan(sums, stream)`` that numba compiles. It fills the buffer, and returns
-whether policies may have changed. Where what it believes is of interest without a plan, a method
+plans or the :class:`~ldprl.kernels.effects.LawBuffer`, and a method ``plan(sums, stream)`` that
+numba compiles. It fills the buffer, and returns whether policies may have changed. Where what it
+believes is of interest without a plan, a method
 ``learn(sums)`` finds that.
 """
 
