@@ -265,7 +265,7 @@ def against_before() -> list[Row]:
 
 def against_episodes() -> Row:
     """Compare a run of LDP-RETURNS with its users' episodes alone, under its last plan."""
-    mdp, users = random_mdp(25, 4, 10, seed=0), 3 * 10**6
+    mdp, users = random_mdp(25, 4, 10, seed=0), 10**7
     mechanism = ReturnBits(mdp.shape, 2.0)
     learner = LDPReturns(mechanism)
     sums = simulate(mdp, learner, mechanism, users).statistics[0]
@@ -278,7 +278,7 @@ def against_episodes() -> Row:
         return (time.thread_time() - started) / users * 1e9
 
     mine, other = in_turns(run, episodes, turns=5)
-    what = f"`growth:{GROWTH}`, LDP-RETURNS, 25×4×10, a user of 3·10⁶"
+    what = f"`growth:{GROWTH}`, LDP-RETURNS, 25×4×10, a user of 10⁷"
     return Row(what, mine, "the episode alone", other, "ns", 1.1)
 
 
