@@ -70,7 +70,7 @@ def _error(values: Any) -> float:
 def _mean(values: Any, places: int, digits: bool = False) -> str:
     mean, error = float(values.mean()), _error(values)
     if digits:
-        return f"{mean:.{places}g} ± {error:.1g}"
+        return f"{mean:.{places}g} ± {number(error)}"
     return f"{mean:.{places}f} ± {error:.{places}f}"
 
 
