@@ -7,6 +7,7 @@ import time
 import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -183,13 +184,15 @@ def test_values_that_are_no_bit_and_numbers_that_nobody_draws_are_refused(tmp_pa
     service = served(tmp_path, WORLD.shape)
     life = EpisodeSampler(WORLD, np.random.default_rng(0))
     good = report_of(service, "a" * 32, life, InsecureSource(0))
+    drawn = partial(service.view.current.drawn, secret=service.intake._secret)
+    another = next(one * 32 for one in "bcdef0123456789" if drawn(one * 32) != good["assignment"])
     changes: list[tuple[dict[str, Any], str]] = [
         ({"values": [2]}, "wrong-alphabet"),
         ({"values": []}, "wrong-alphabet"),
         ({"values": [0, 1]}, "wrong-alphabet"),
         ({"number": None}, "wrong-assignment"),
         ({"number": 2**53}, "wrong-assignment"),
-        ({"id": "b" * 32}, "wrong-assignment"),
+        ({"id": another}, "wrong-assignment"),
     ]
     for change, cause in changes:
         with pytest.raises(RejectionError) as refused:
