@@ -36,14 +36,16 @@ class Outcome:
         The same of all users, on average.
     worth, regret
         The mean return of that policy, and what a user lost against the best, on average.
-    enough
-        Users after which ``ENOUGH`` is closed, in two looks one after the other; None: never.
+    half, enough
+        Users after which half of the gap and ``ENOUGH`` are closed, in two looks one after the
+        other; None: never.
     """
 
     share: float
     users_share: float
     worth: float
     regret: float
+    half: int | None
     enough: int | None
     seconds: float
 
@@ -75,13 +77,14 @@ def run(problem: Problem, who: str, epsilon: float | None, seed: int, threads: i
         users_share=(found.mean_return - at.start) / gap,
         worth=float(found.worth[-1]),
         regret=at.best - found.mean_return,
+        half=_first(found.looks, shares, 0.5),
         enough=_first(found.looks, shares),
         seconds=time.perf_counter() - started,
     )
 
 
-def _first(looks: Any, shares: FloatArray) -> int | None:
-    """Return the first look of two, one after the other, at which enough is closed."""
-    closed = shares >= ENOUGH
+def _first(looks: Any, shares: FloatArray, enough: float = ENOUGH) -> int | None:
+    """Return the first look of two, one after the other, at which so much is closed."""
+    closed = shares >= enough
     twice = closed & np.append(closed[1:], True)
     return int(looks[twice.argmax()]) if twice.any() else None
