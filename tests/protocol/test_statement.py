@@ -128,6 +128,7 @@ def test_the_chance_to_go_beyond_is_never_too_small(epsilon: float, delta: float
     losses = compose(mechanism.loss_pairs(), lower=True)
     least = losses.certain + float(losses.mass[losses.losses > epsilon].sum())
     assert 5 * delta < least <= said < 3 * least
+    assert said == chance_beyond(mechanism.privacy_profile().delta, epsilon)
     assert f"with a chance of {chance(said)} at most" in words_of(mechanism)
 
 
@@ -145,6 +146,9 @@ def test_a_crowd_goes_beyond_more_often_than_delta() -> None:
     above = sum(a for a, loss in zip(first, odds_of, strict=True) if loss > found.epsilon)
     assert above <= found.beyond
     assert found.beyond > 0.05
+    blankets = mechanism.blankets()
+    exact = chance_beyond(lambda epsilon: central_delta(blankets, 2, epsilon), found.epsilon)
+    assert found.beyond == exact
 
 
 def test_the_bound_is_least_over_all_smaller_levels() -> None:
