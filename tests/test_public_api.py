@@ -96,6 +96,7 @@ KINDS: dict[str, tuple[object, ...]] = {
     "states": WHOLE, "actions": WHOLE, "horizon": WHOLE, "episodes": WHOLE, "runs": WHOLE,
     "workers": WHOLE, "rows": WHOLE, "columns": WHOLE, "answers": WHOLE, "draws": WHOLE,
     "leaf": WHOLE, "action": WHOLE, "reward_bits": WHOLE, "resolution": WHOLE, "crowd": WHOLE,
+    "lag": ("2", True, math.nan, 1.5, -1, (1,), None, int),
     "memory": ("2", True, math.nan, 1.5, -1, 0, (1,), int),
     "seed": ("2", True, None, math.nan, math.inf, 1.5, -1, (1,), int),
     "known": ("text", 3, None),

@@ -124,9 +124,10 @@ def test_what_does_not_reach_the_target_is_not_praised(
 
 def test_what_would_change_it_is_read_from_the_forecasts(the_loss: Advice) -> None:
     lines = "\n".join(changes(the_loss))
-    assert f"10 times the users (200,000): {the_loss.later_loss:.2g}." in lines
+    assert f"10 times as many, 200,000 users: {the_loss.later_loss:.2g}." in lines
     assert f"{the_loss.fit().loss(4.0, 20_000):.2g} at ε = 4" in lines
     assert f"Half the states (1), other worlds: {the_loss.smaller.loss(20_000):.2g}" in lines  # type: ignore[union-attr]
+    assert the_loss.open is not None
     assert f"No privacy, ldp-evi: {the_loss.open.loss(20_000):.2g}" in lines
     assert "δ = 1e-06" in method(the_loss)
 

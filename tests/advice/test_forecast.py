@@ -108,24 +108,25 @@ def test_without_privacy_the_best_policy_is_found_and_handed_over() -> None:
 
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
 def test_every_pair_can_be_simulated(pair: Pair) -> None:
-    calls: list[tuple[int, int]] = []
+    calls: list[tuple[int, int, float]] = []
     ask = forecaster(Shape(3, 2, 2), trials=Trials(progress=lambda *done: calls.append(done)))
     (found,) = ask([(pair, 1.0)], 200, 1)
-    assert calls == [(1, 1)]
+    assert calls == [(1, 1, 0.0)]
     assert np.isfinite(found.losses).all()
     assert found.losses.min() >= 0
 
 
 def test_runs_keep_their_worlds_and_are_computed_once() -> None:
     wanted = [(EVI, 0.5), (EVI, 2.0), (OPEN, None)]
-    calls: list[tuple[int, int]] = []
+    calls: list[tuple[int, int, float]] = []
     ask = forecaster(
         Shape(2, 2, 2), runs=6, trials=Trials(progress=lambda *done: calls.append(done))
     )
     few = ask(wanted, 300, 4)
-    assert calls[-1] == (12, 12)
+    assert calls[-1] == (12, 12, 0.0)
     many = ask([*wanted, *wanted], 300, 6)
-    assert calls[12:] == [(done, 18) for done in range(13, 19)]
+    assert [call[:2] for call in calls[12:]] == [(done, 18) for done in range(13, 19)]
+    assert all((left > 0) == (done < total) for done, total, left in calls)
     for one, two, again in zip(few, many, many[3:], strict=False):
         assert (one.pair, one.epsilon) == (two.pair, two.epsilon)
         assert np.array_equal(one.losses, two.losses[:4])

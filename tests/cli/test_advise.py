@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
+import resource
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from ldprl.advice.pairs import PAIRS
+from ldprl.advice.forecast import Trial, TrialResult
+from ldprl.advice.pairs import PAIRS, preferred
+from ldprl.shape import Shape
 from ldprl.worlds import optimum, random_mdp
-from ldprl.worlds.evaluation import random_value
+from ldprl.worlds.evaluation import random_value, regret, worth
 
 from .conftest import Run
 
@@ -75,6 +84,12 @@ def test_a_world_and_an_incumbent_of_ones_own(run: Run, tmp_path: Path) -> None:
     assert (
         f"and the policy that is handed over after 200 users {values['final_value']:.4g}" in printed
     )
+    row = tmp_path / "row.json"
+    row.write_text("[0, 0]", encoding="utf-8")
+    policy_of_one_row = run(f"{line} --incumbent {row}").json["incumbent"]["loss"]
+    assert policy_of_one_row == pytest.approx(
+        regret(mdp, np.zeros((2, 2), dtype=np.int64)) / worth(mdp)
+    )
     beaten = run(f"{line} --incumbent {policy}").json["incumbent"]
     assert beaten["loss"] == pytest.approx(0, abs=1e-9)
     assert beaten["made_up_for_after_users"] is None
@@ -95,7 +110,32 @@ def test_a_relay_is_compared_at_the_same_central_epsilon(run: Run) -> None:
     found = run(f"{line} --json").json["relay"]
     assert found["central_epsilon"] == 0.5
     assert found["local_epsilon"] > 0.5
-    assert "A relay that mixes 500 reports" in run(line).out
+    answer = run(line).out
+    assert (
+        f"Each report ε₀ = {found['local_epsilon']:g} by itself, and central ε = 0.5"
+        in " ".join(answer[: answer.index("What would change it")].split())
+    )
+
+
+def test_users_who_overlap_learn_later_and_the_answer_has_a_calendar(run: Run) -> None:
+    """Of 2,000 users 1,800 begin before the first of them reports."""
+    line = f"{SMALL} {ONE} --epsilon 8"
+    at_once = run(f"{line} --json").json
+    found = run(f"{line} --arrivals-per-day 200 --episode-days 9 --json").json
+    assert at_once["calendar"] is None
+    assert found["recommendation"]["loss"] > 2 * at_once["recommendation"]["loss"]
+    assert (found["calendar"]["first_version_users"], found["calendar"]["days"]) == (1800, 10.0)
+    said = found["calendar"]["sentence"]
+    assert said.startswith(
+        "2,000 episodes begin within 10 days, and the last report comes on day 19"
+    )
+
+
+def test_reports_of_returning_users_are_one_number_everywhere(run: Run) -> None:
+    line = f"advise {SIZES} {ONE} --users 500 --reports-per-user 4 --epsilon 1 --runs 2 --workers 1"
+    printed = " ".join(run(f"{line} --incumbent 0.9").out.split())
+    assert "after 2,000 reports of 500 users" in printed
+    assert not re.search(r"(2,000|20,000) users", printed)
 
 
 def test_a_large_delta_is_named(run: Run) -> None:
@@ -110,6 +150,9 @@ def test_a_large_delta_is_named(run: Run) -> None:
     [
         ("advise --users 10 --states 2 --actions 2", "--horizon is missing"),
         (f"advise {SIZES}", "--users is missing: expected a number of users, an ε, or both"),
+        (f"{SMALL} --epsilon 1 --episode-days 2", "--arrivals-per-day beside it"),
+        (f"{SMALL} --epsilon 1 --arrivals-per-day 2", "--episode-days beside it"),
+        (f"{SMALL} --epsilon 1 --arrivals-per-day 0 --episode-days 2", "arrivals_per_day = 0"),
         (f"{SMALL} --epsilon 1 --total-epsilon 2", "either this or --epsilon"),
         (f"{SMALL} --epsilon 1 --reports-per-user 1e6", "reports_per_user = 1000000"),
         (f"{SMALL} --epsilon 1 --incumbent x.json", "incumbent = 'x.json'"),
@@ -142,3 +185,45 @@ def test_an_interrupt_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("ldprl.advice.forecast.simulate", interrupted)
     outcome = run(f"{SMALL} --epsilon 1")
     assert (outcome.code, outcome.out, outcome.err.strip()) == (130, "", "")
+
+
+def test_an_interrupt_leaves_the_answer_so_far(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The usual pair is simulated before all others, one of which is interrupted here."""
+    compute, usual = Trial.compute, preferred(Shape(2, 2, 2))
+
+    def interrupted(trial: Trial) -> TrialResult:
+        if trial.pair != usual:
+            raise KeyboardInterrupt
+        return compute(trial)
+
+    monkeypatch.setattr(Trial, "compute", interrupted)
+    outcome = run(f"{SMALL} --epsilon 1")
+    assert outcome.code == 130
+    assert outcome.err.splitlines()[-1] == "stopped: this is what the simulations so far say"
+    assert outcome.out.startswith("At ε = 1 ")
+    assert f"{usual.learner}, {usual.mechanism}" in outcome.out
+    assert "No privacy" not in outcome.out
+    found = run(f"{SMALL} --epsilon 1 --json")
+    assert (found.code, found.json["without_privacy"]) == (130, None)
+    assert [one["learner"] for one in found.json["compared"]] == [usual.learner]
+
+
+@pytest.mark.slow
+def test_a_health_app_has_an_answer_in_half_a_minute_of_two_cores() -> None:
+    """300,000 users of 60 states, 6 actions and 14 days, by the time of the processor."""
+    line = "advise --states 60 --actions 6 --horizon 14 --users 3e5 --epsilon 2 --workers 2"
+    line += " --arrivals-per-day 2e4 --episode-days 14 --json"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "ldprl", *line.split()]
+    with subprocess.Popen(command, stdout=-1, stderr=-1, text=True) as process:
+        assert process.stderr is not None
+        assert any(one.startswith("so far, by 18 simulations") for one in process.stderr)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    found = json.loads(out)
+    assert process.returncode == 130
+    assert found["recommendation"]["learner"] == "ldp-ways"
+    assert found["calendar"]["first_version_users"] == 280_000
+    assert (found["calendar"]["days"], spent < 60) == (15.0, True)

@@ -147,7 +147,7 @@ def test_progress_goes_to_stderr_and_json_stays_pure() -> None:
     ("typed", "offered"),
     [
         ("re", {"regret", "relay", "reproduce"}),
-        ("regret --ep", {"--epsilon", "--episodes"}),
+        ("regret --ep", {"--epsilon", "--episodes", "--episode-days"}),
         ("regret --learner ldp-p", {"ldp-psrl"}),
         ("audit --mechanism g", {"gaussian"}),
         ("bounds --constants ", {"sound", "paper"}),

@@ -79,6 +79,10 @@ def test_words() -> None:
     assert sentence.startswith("Nothing learnt yet; at ε = 2 about 300 users are needed")
     assert "stuck" not in sentence
     assert "stuck" in nothing_learnt(shape, 2.0, 1000, 254.0)
+    typical = " in a typical problem of these sizes"
+    assert nothing_learnt(shape, 2.0, 254, 254.0, typical).endswith("with return-bits).")
+    passed = nothing_learnt(shape, 2.0, 255, 254.0, typical)
+    assert "255 have come: this problem is harder than those, which are random" in passed
     assert "no number of users" in nothing_learnt(shape, 2.0, 100, math.inf)
     assert [rounded(number) for number in (9.7, 254, 61_000, 2.4e7)] == [
         "10",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ldprl.assignment import Assignment, Plan
 from ldprl.catalogue import build
 from ldprl.errors import InputError
 from ldprl.experiments.store import read_table
@@ -23,8 +24,9 @@ from ldprl.mechanisms.randomized_response import RandomizedResponse
 from ldprl.shape import FloatArray, Shape
 from ldprl.simulation.engine import Simulation, simulate
 from ldprl.simulation.reference import run_protocol
+from ldprl.simulation.replan import AtLeast, each
 from ldprl.statistics import Statistics
-from ldprl.worlds import TabularMDP, random_mdp, regret
+from ldprl.worlds import TabularMDP, optimum, random_mdp, regret
 from tests.simulation.stubs import NoNoise, TwoGroups, Watched
 from tests.statistical.checks import TYPE_I, same_law, together
 
@@ -283,3 +285,38 @@ def test_a_frame_a_file_and_a_picture(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs.csv", "runs.parquet"]
     line, *_ = result.plot().axes[0].lines
     assert np.asarray(line.get_ydata()).tolist() == [2.0, 3.0]
+
+
+class Learns(LDPOBI):
+    """Plays the worst until it has reports, and then the best: what it loses dates its plans."""
+
+    def __init__(self, mechanism: Mechanism, mdp: TabularMDP) -> None:
+        super().__init__(mechanism)
+        best = optimum(mdp).policy
+        self._tables = (1 - best, best)
+
+    def plan(self, statistics: Statistics, rng: np.random.Generator) -> Plan:
+        return (Assignment(self._tables[statistics.users >= 30]),)
+
+
+@pytest.mark.parametrize("lag", [0, 1, 7, 45, 10**6])
+def test_a_plan_of_n_reports_is_for_users_from_n_and_the_lag_on(lag: int) -> None:
+    """Exactly: plans are made of 0, 10, 20 and 30 reports, and the last of them loses nothing."""
+    mdp = problem()
+    mechanism = Laplace(mdp.shape, 1.0)
+    learner, every = Learns(mechanism, mdp), AtLeast(each, 10)
+    found = simulate(mdp, learner, mechanism, 100, replan=every, lag=lag)
+    lost = regret(mdp, 1 - optimum(mdp).policy)
+    expected = lost * np.minimum(found.checkpoints, 30 + lag)
+    assert found.curves[0] == pytest.approx(expected)
+    assert found.statistics[0].users == 100
+
+
+def test_a_lag_is_interpreted() -> None:
+    mdp = problem()
+    mechanism = Laplace(mdp.shape, 1.0)
+    learner = LDPOBI(mechanism)
+    with pytest.raises(InputError, match=r"^engine = 'compiled': expected 'auto' with a memory, a"):
+        simulate(mdp, learner, mechanism, 50, engine="compiled", lag=1)
+    with pytest.raises(InputError, match=r"^lag = -1"):
+        simulate(mdp, learner, mechanism, 50, lag=-1)

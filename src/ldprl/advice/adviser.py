@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ldprl.accounting.composition import Budget, spent_together
-from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Forecaster, Trials
+from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Forecaster, Progress, Trials
 from ldprl.advice.monotone import Fit
 from ldprl.advice.pairs import OPEN, preferred
 from ldprl.advice.pairs import compared as compared_pairs
@@ -20,7 +20,9 @@ from ldprl.bisection import bisect
 from ldprl.catalogue import Pair
 from ldprl.disk import read_json
 from ldprl.errors import InputError, positive, probability, real, whole_number
-from ldprl.shape import FloatArray, Shape, check_policy
+from ldprl.pace import Calendar
+from ldprl.shape import FloatArray, Shape
+from ldprl.structure import Structure
 from ldprl.worlds.evaluation import regret
 from ldprl.worlds.plausible import given_scenario
 from ldprl.worlds.tabular import TabularMDP
@@ -33,7 +35,10 @@ _MOST_REPORTS = 10**4
 """Reports of one user that are composed."""
 _DIGITS = 4
 """Significant digits of the ε of a report."""
-_INCUMBENT = "a loss from 0 to 1, or with --mdp a JSON file with an (H, S) table of actions"
+_INCUMBENT = (
+    "a loss from 0 to 1, or with --mdp a JSON file with the action of each state, once or for each"
+    " step"
+)
 
 Asked = Literal["epsilon", "users", "loss"]
 
@@ -86,7 +91,7 @@ class Advice:
     compared
         Forecasts of every pair at ε.
     open
-        The forecast without privacy.
+        The forecast without privacy; None in an answer before the last.
     near
         The recommended pair at ε and around it, in all runs, by ascending ε.
     handed
@@ -98,6 +103,8 @@ class Advice:
         was used.
     returning
         How often a user reports; ``users`` counts all their reports.
+    calendar
+        How fast users arrive and how long episodes take; None: plans use every report at once.
     """
 
     asked: Asked
@@ -108,12 +115,13 @@ class Advice:
     epsilon: float
     worlds: tuple[str, ...]
     compared: tuple[Forecast, ...]
-    open: Forecast
+    open: Forecast | None
     near: tuple[Forecast, ...]
     handed: FloatArray
     ahead: Forecast
     smaller: Forecast | None
     returning: Returning
+    calendar: Calendar | None = None
 
     @property
     def chosen(self) -> Forecast:
@@ -149,7 +157,10 @@ class Advice:
         found = self.fit().users_needed(self.epsilon, loss)
         if found < math.inf:
             return found
-        return max(float(self.users), Fit([self.ahead]).users_needed(self.epsilon, loss))
+        # As for the later loss: fewer runs say by which factor it falls.
+        scale = self.ahead.loss(self.users) / self.loss if self.loss else 1.0
+        later = Fit([self.ahead]).users_needed(self.epsilon, loss * scale)
+        return max(float(self.users), later)
 
     def made_up_for_after(self, loss: float) -> float:
         """Return after how many users all of them together have lost no more than with ``loss``.
@@ -171,11 +182,13 @@ def advise(
     target_loss: float = 0.1,
     delta: float = 1e-6,
     returning: Returning = ONCE,
+    calendar: Calendar | None = None,
     pairs: Sequence[Pair] | None = None,
     runs: int = 30,
     seed: int = 0,
     workers: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
+    so_far: Callable[[Advice], None] | None = None,
 ) -> Advice:
     """Forecast what privacy costs, and recommend a learner, a mechanism and an ε.
 
@@ -196,6 +209,8 @@ def advise(
         δ of the Gaussian mechanism; all others have δ = 0.
     returning
         How often each user reports; default: once.
+    calendar
+        How fast episodes begin and how long they take: users overlap, and plans lag.
     pairs
         Those to compare; default: :func:`~ldprl.advice.pairs.compared`.
     runs
@@ -203,7 +218,9 @@ def advise(
     seed, workers
         The result depends on the seed, and not on the number of processes.
     progress
-        Called with (trials done, trials known of so far).
+        Called with (trials done, trials known of so far, seconds that these will take).
+    so_far
+        Called with answers before the last: of the usual pair alone with few runs, then with all.
     """
     _check(users, epsilon, target_loss, delta)
     if users is not None:
@@ -215,49 +232,53 @@ def advise(
 
         def forecaster(problem: Shape | TabularMDP, runs: int) -> Forecaster:
             least = 1 if users is None else math.ceil(users / FIRST_PLAN)
+            lag = 0 if calendar is None else calendar.lag
             return Forecaster(
-                problem, delta=delta, least=least, runs=runs, seed=seed, trials=trials
+                problem, delta=delta, least=least, runs=runs, seed=seed, trials=trials, lag=lag
             )
 
         few = min(FEW_RUNS, runs)
         ask = forecaster(problem, runs)
-        usual = preferred(ask.shape)
         every = tuple(compared_pairs(ask.shape) if pairs is None else pairs)
-        search = Search(ask, every, usual if usual in every else every[0], target_loss, runs)
-        asked: Asked = "loss"
-        if users is None:
-            assert epsilon is not None
-            asked, (users, compared, near) = "users", search.users(epsilon)
-        elif epsilon is None:
-            asked, (epsilon, compared, near) = "epsilon", search.epsilon(users)
-        else:
-            compared, near = search.pair(users, epsilon)
-        pair = near[0].pair
-        (free,) = ask([(OPEN, None)], users, few)
-        (ahead,) = ask([(pair, epsilon)], AHEAD * users, runs)
-        last = next(one for one in near if one.epsilon == epsilon)
-        if last.points[-1] > users:
-            (last,) = ask([(pair, epsilon)], users, runs)
+        usual = preferred(ask.shape)
+        usual = usual if usual in every else every[0]
+
+        def answer(pairs: tuple[Pair, ...], runs: int) -> Advice:
+            found = Search(ask, pairs, usual, target_loss, runs).answer(users, epsilon)
+            number, level, compared, near = found
+            (last,) = (one for one in near if one.epsilon == level)
+            if last.points[-1] > number:
+                (last,) = ask([(near[0].pair, level)], number, runs)
+            return Advice(
+                asked="users" if users is None else "epsilon" if epsilon is None else "loss",
+                shape=ask.shape,
+                target=target_loss,
+                delta=delta,
+                users=number,
+                epsilon=level,
+                worlds=tuple(world.name for world in ask.worlds[:runs]),
+                compared=tuple(compared),
+                open=None,
+                near=tuple(near),
+                handed=last.handed,
+                ahead=last,
+                smaller=None,
+                returning=returning,
+                calendar=calendar,
+            )
+
+        if so_far is not None:
+            for number in dict.fromkeys((few, runs)):
+                so_far(answer((usual,), number))
+        found = answer(every, runs)
+        chosen = (found.chosen.pair, found.epsilon)
+        (free,) = ask([(OPEN, None)], found.users, few)
+        (ahead,) = ask([chosen], AHEAD * found.users, runs)
         smaller = None
         if isinstance(problem, Shape):
             half = forecaster(replace(problem, states=math.ceil(problem.states / 2)), few)
-            (smaller,) = half([(pair, epsilon)], users, few)
-    return Advice(
-        asked=asked,
-        shape=ask.shape,
-        target=target_loss,
-        delta=delta,
-        users=users,
-        epsilon=epsilon,
-        worlds=tuple(world.name for world in ask.worlds),
-        compared=tuple(compared),
-        open=free,
-        near=tuple(near),
-        handed=last.handed,
-        ahead=ahead,
-        smaller=smaller,
-        returning=returning,
-    )
+            (smaller,) = half([chosen], found.users, few)
+    return replace(found, open=free, ahead=ahead, smaller=smaller)
 
 
 def _check(users: int | None, epsilon: float | None, target_loss: float, delta: float) -> None:
@@ -289,5 +310,6 @@ def _of_policy(path: str, problem: Shape | TabularMDP) -> float:
     if isinstance(problem, Shape):
         raise InputError("incumbent", path, _INCUMBENT)
     table = read_json("incumbent", Path(path))
-    policy = check_policy("incumbent", table, problem.shape)
+    policy = Structure.from_document({"incumbent": table}, problem.shape).incumbent
+    assert policy is not None
     return regret(problem, policy) / given_scenario(problem).worth

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from ldprl.worlds.evaluation import regret
 from ldprl.worlds.plausible import Scenario, scenarios
 from ldprl.worlds.tabular import TabularMDP
 
+Progress = Callable[[int, int, float], None]
+"""Called with (trials done, trials known of so far, seconds that these will still take)."""
 FIRST_PLAN, GROWTH = 1000, 0.1
 """A plan serves at least 1/1000 of the users, and later ones a tenth of the users so far."""
 AHEAD = 10
@@ -42,6 +45,8 @@ class Trial:
         How many are simulated, and the least number that a plan serves.
     seed
         Decides what the world does by chance, so that all pairs meet the same luck.
+    lag
+        How many users begin before the first of them reports.
     """
 
     pair: Pair
@@ -51,9 +56,11 @@ class Trial:
     least: int
     seed: int
     world: Scenario
+    lag: int = 0
 
     def compute(self) -> TrialResult:
         """Run the simulation."""
+        started = time.perf_counter()
         mdp, worth = self.world.mdp, self.world.worth
         try:
             learner, mechanism = build(
@@ -73,13 +80,17 @@ class Trial:
                 seed=self.seed,
                 replan=AtLeast(Growth(GROWTH), self.least),
                 common_random_numbers=True,
+                lag=self.lag,
             )
             policy = learner.best_policy(result.statistics[0], np.random.default_rng(0))
         except Exception:
             reason = f"{self.pair} in {self.world.name} failed\n{traceback.format_exc()}"
             raise StoppedError(reason) from None
         return TrialResult(
-            result.checkpoints, result.curves[0] / worth, regret(mdp, policy) / worth
+            result.checkpoints,
+            result.curves[0] / worth,
+            regret(mdp, policy) / worth,
+            time.perf_counter() - started,
         )
 
 
@@ -87,12 +98,14 @@ class Trial:
 class TrialResult:
     """What a trial found: the regret at the checkpoints, and the loss of the policy at the end.
 
-    Both are in units of what acting well is worth: V* − V of acting at random.
+    Both are in units of what acting well is worth: V* − V of acting at random. ``seconds`` is what
+    it took.
     """
 
     points: IntArray
     regret: FloatArray
     handed: float
+    seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,15 +175,15 @@ class Trials:
     workers
         Processes that compute; with 1 this one does.
     progress
-        Called after each trial with (trials done, trials known of so far).
+        Called after each trial.
     """
 
-    def __init__(
-        self, workers: int = 1, progress: Callable[[int, int], None] | None = None
-    ) -> None:
+    def __init__(self, workers: int = 1, progress: Progress | None = None) -> None:
+        self._workers = workers
         self._processes = Processes(workers) if workers > 1 else None
         self._progress = progress
         self._known: dict[Trial, TrialResult] = {}
+        self._took: dict[tuple[Pair, int], float] = {}
 
     def __enter__(self) -> Self:
         """Return the trials."""
@@ -194,10 +207,20 @@ class Trials:
             else self._processes.compute(new)
         )
         for place, run in done:
-            self._known[new[place]] = run
+            trial = new[place]
+            self._known[trial] = run
+            # Of the latest one: the first may have been compiled.
+            self._took[trial.pair, trial.users] = run.seconds
             if self._progress is not None:
-                self._progress(len(self._known), total)
+                self._progress(len(self._known), total, self._left(new))
         return [self._known[trial] for trial in trials]
+
+    def _left(self, trials: Sequence[Trial]) -> float:
+        """Return the seconds that the others will take: each as its kind did, or as any did."""
+        typical = sum(self._took.values()) / len(self._took)
+        left = [trial for trial in trials if trial not in self._known]
+        kinds = [(trial.pair, trial.users) for trial in left]
+        return sum(self._took.get(kind, typical) for kind in kinds) / self._workers
 
 
 class Forecaster:
@@ -220,6 +243,8 @@ class Forecaster:
         As in :func:`ldprl.advice.adviser.advise`.
     trials
         Computes the simulations.
+    lag
+        As in :class:`Trial`.
     """
 
     def __init__(
@@ -231,11 +256,12 @@ class Forecaster:
         runs: int,
         seed: int,
         trials: Trials,
+        lag: int = 0,
     ) -> None:
         self.worlds = scenarios(problem, runs, seed)
         self.shape = self.worlds[0].mdp.shape
         self._chances = np.random.SeedSequence(seed).generate_state(runs).tolist()
-        self._delta, self._least, self._trials = delta, least, trials
+        self._delta, self._least, self._trials, self._lag = delta, least, trials, lag
 
     def reach(self, pair: Pair, users: int) -> int:
         """Return how many of ``users`` users are simulated: all that time allows."""
@@ -257,7 +283,7 @@ class Forecaster:
             number = min(runs, max(LEAST_RUNS, affordable))
             groups.append(
                 [
-                    Trial(pair, epsilon, self._delta, until, self._least, chance, world)
+                    Trial(pair, epsilon, self._delta, until, self._least, chance, world, self._lag)
                     for chance, world in zip(self._chances, self.worlds[:number], strict=False)
                 ]
             )

@@ -38,11 +38,12 @@ def plot_advice(advice: Advice) -> Figure:
         dot = (forecast.level, forecast.loss(advice.users))
         by_epsilon.plot(*dot, marker=".", **_thin(forecast.pair))
     _draw_chosen(by_users, by_epsilon, advice)
-    unprotected, users, level = advice.open, advice.users, advice.epsilon
-    dotted: dict[str, Any] = {"color": _INK, "linestyle": ":", "linewidth": 1.8}
-    label = f"no privacy\n({unprotected.pair.learner})"
-    by_users.plot(unprotected.points, unprotected.mean, label=label, **dotted)
-    by_epsilon.axhline(unprotected.loss(users), **dotted)
+    users, level = advice.users, advice.epsilon
+    if (unprotected := advice.open) is not None:
+        dotted: dict[str, Any] = {"color": _INK, "linestyle": ":", "linewidth": 1.8}
+        label = f"no privacy\n({unprotected.pair.learner})"
+        by_users.plot(unprotected.points, unprotected.mean, label=label, **dotted)
+        by_epsilon.axhline(unprotected.loss(users), **dotted)
     _dress(by_users, advice.target, users, f"{users:,} users", f"users, at ε = {level:g}")
     _dress(by_epsilon, advice.target, level, f"ε = {level:g}", f"ε, after {users:,} users")
     by_users.set_xlim(users / _BEFORE, max(users, advice.chosen.points[-1]) * 1.1)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ldprl.accounting.shuffling import largest_local_epsilon
 from ldprl.advice.adviser import Advice
-from ldprl.advice.forecast import FIRST_PLAN, Forecast, Forecaster, Trials
+from ldprl.advice.forecast import FIRST_PLAN, Forecast, Forecaster, Progress, Trials
 from ldprl.advice.pairs import PAIRS
 from ldprl.catalogue import Pair
 from ldprl.errors import InputError, probability, whole_number
 from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.pace import Calendar
 from ldprl.shape import Shape
 from ldprl.worlds.tabular import TabularMDP
 
@@ -45,8 +46,9 @@ def with_relay(
     *,
     pairs: Sequence[Pair] = PAIRS,
     seed: int = 0,
+    calendar: Calendar | None = None,
     workers: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Relayed:
     """Forecast what the users of ``advice`` lose if a relay gives them the same ε centrally.
 
@@ -69,6 +71,7 @@ def with_relay(
             runs=runs,
             seed=seed,
             trials=trials,
+            lag=0 if calendar is None else calendar.lag,
         )
         few = max(1, runs // 5)
         found = ask([(pair, levels[pair.mechanism]) for pair in pure], users, few)

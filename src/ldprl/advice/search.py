@@ -42,6 +42,18 @@ class Search:
         self._ask, self._pairs, self._usual = ask, pairs, usual
         self._target, self._runs, self._few = target, runs, min(FEW_RUNS, runs)
 
+    def answer(
+        self, users: int | None, epsilon: float | None
+    ) -> tuple[int, float, list[Forecast], list[Forecast]]:
+        """Return users, ε, the forecasts of all pairs, and those of the chosen one around ε."""
+        if users is None:
+            assert epsilon is not None
+            number, compared, near = self.users(epsilon)
+            return number, epsilon, compared, near
+        if epsilon is None:
+            return users, *self.epsilon(users)
+        return users, epsilon, *self.pair(users, epsilon)
+
     def pair(self, users: int, epsilon: float) -> tuple[list[Forecast], list[Forecast]]:
         """Choose the pair, where both numbers are given."""
         compared = self._compare(epsilon, users)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,12 @@ _POOR = 0.5
 def recommendation(advice: Advice) -> str:
     """Return the answer: the recommended pair, its expected loss, and its guarantee."""
     pair, level = advice.chosen.pair, f"ε = {advice.epsilon:g}"
-    loses = f"it loses {_expected(advice)} after {_people(advice, advice.users)}"
+    loses = f"it loses {_expected(advice)} after {people(advice, advice.users)}"
     if advice.asked == "users" and advice.reached:
         low, high = (_needed_users(advice, errors) for errors in (-1, 1))
         answer = (
             f"At {level} take {pair}: a loss of {advice.target:g} takes about"
-            f" {_people(advice, advice.users)} ({low} to {high} within one standard error)"
+            f" {people(advice, advice.users)} ({low} to {high} within one standard error)"
         )
     elif advice.asked != "loss" and not advice.reached:
         within = f"with {level}" if advice.asked == "users" else f"with ε up to {advice.epsilon:g}"
@@ -64,16 +65,17 @@ def _guarantee(advice: Advice) -> str:
     if not LEARNERS.find(pair.learner).can_serve():
         said += f" {pair.learner} can be simulated; a service cannot run it yet."
     if advice.chosen.points[-1] < advice.users:
-        last = int(advice.chosen.points[-1])
-        said += f" Simulated up to {last:,} users, each one by itself; with more it loses less."
+        last = people(advice, int(advice.chosen.points[-1]))
+        said += f" Simulated up to {last}, each one by itself; with more it loses less."
     return said
 
 
-def _people(advice: Advice, users: int) -> str:
+def people(advice: Advice, users: float) -> str:
+    """Write a number of users, or of reports and the users who send them."""
     reports = advice.returning.reports
     if reports == 1:
-        return f"{users:,} users"
-    return f"{users:,} reports of {math.ceil(users / reports):,} users"
+        return f"{users:,.0f} users"
+    return f"{users:,.0f} reports of {math.ceil(users / reports):,} users"
 
 
 def _needed_users(advice: Advice, errors: float) -> str:
@@ -87,11 +89,13 @@ def changes(advice: Advice) -> list[str]:
     users, last = advice.users, int(advice.ahead.points[-1])
     found = []
     if last > users:
-        found.append(f"{last / users:.2g} times the users ({last:,}): {advice.later_loss:.2g}.")
+        many = f"{last / users:.2g} times as many, {people(advice, last)}"
+        found.append(f"{many}: {advice.later_loss:.2g}.")
     if advice.asked != "users":
         needed = advice.users_needed(advice.target)
-        reach = f"about {needed:,.0f}" if math.isfinite(needed) else f"more than {last:,}"
-        found.append(f"A loss of {advice.target:g} takes {reach} users at this ε.")
+        finite = math.isfinite(needed)
+        reach = f"{'about' if finite else 'more than'} {people(advice, needed if finite else last)}"
+        found.append(f"A loss of {advice.target:g} takes {reach} at this ε.")
     fit = advice.fit()
     others = [level for level in fit.epsilons if level != advice.epsilon]
     losses = [f"{fit.loss(level, users):.2g} at ε = {level:g}" for level in others]
@@ -99,7 +103,8 @@ def changes(advice: Advice) -> list[str]:
     if advice.smaller is not None:
         states = math.ceil(advice.shape.states / 2)
         found.append(f"Half the states ({states}), other worlds: {at(advice.smaller, users)}.")
-    found.append(f"No privacy, {advice.open.pair.learner}: {at(advice.open, users)}.")
+    if advice.open is not None:
+        found.append(f"No privacy, {advice.open.pair.learner}: {at(advice.open, users)}.")
     rival = _rival(advice)
     if rival is not None:
         found.append(f"{rival.pair}: {at(rival, users)}; {rival.pair.promise}.")
@@ -110,13 +115,13 @@ def against_incumbent(advice: Advice, loss: float) -> str:
     """Return a sentence on when the recommended pair does as well as what is in use."""
     better, paid = advice.users_needed(loss), advice.made_up_for_after(loss)
     today = f"The incumbent loses {loss:.2g}"
-    last = f"{advice.ahead.points[-1]:,}"
+    last = people(advice, int(advice.ahead.points[-1]))
     if math.isinf(better):
-        return f"{today}: {last} users are not enough to do as well."
-    said = f"{today}: policies do as well from about {better:,.0f} users on"
+        return f"{today}: {last} are not enough to do as well."
+    said = f"{today}: policies do as well from about {people(advice, better)} on"
     if math.isinf(paid):
         return f"{said}; what exploring costs is not made up for within {last}."
-    return f"{said}, and what exploring costs is made up for after about {paid:,.0f}."
+    return f"{said}, and what exploring costs is made up for after about {people(advice, paid)}."
 
 
 def _rival(advice: Advice) -> Forecast | None:
@@ -181,7 +186,8 @@ def as_dict(advice: Advice) -> dict[str, Any]:
             for one in advice.near
         ],
         "compared": [_forecast(advice, one) for one in advice.compared],
-        "without_privacy": _forecast(advice, advice.open),
+        "without_privacy": None if advice.open is None else _forecast(advice, advice.open),
+        "calendar": _calendar(advice),
         "states": shape.states,
         "actions": shape.actions,
         "horizon": shape.horizon,
@@ -189,6 +195,18 @@ def as_dict(advice: Advice) -> dict[str, Any]:
         "policy_loss": DEFINITION,
         "method": method(advice),
         "worlds": list(advice.worlds),
+    }
+
+
+def _calendar(advice: Advice) -> dict[str, Any] | None:
+    calendar = advice.calendar
+    if calendar is None:
+        return None
+    return {
+        **asdict(calendar),
+        "first_version_users": min(calendar.lag, advice.users),
+        "days": calendar.days(advice.users),
+        "sentence": calendar.in_words(advice.users),
     }
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,9 +17,13 @@ from ldprl.cli.show import show_json
 from ldprl.errors import InputError, probability
 
 if TYPE_CHECKING:
-    from ldprl.advice import Returning
+    from ldprl.advice import Advice, Returning
+    from ldprl.advice.relayed import Relayed
     from ldprl.shape import Shape
     from ldprl.worlds.tabular import TabularMDP
+
+_STOPPED = 130
+"""The exit code of an answer that Ctrl-C cut short."""
 
 
 def advise(
@@ -68,10 +74,12 @@ def advise(
         str | None,
         options.text(
             "L|FILE.json",
-            "What is in use today: its policy loss, or with --mdp its (H, S) table of"
-            " actions. Say from how many users on learning is better.",
+            "What is in use today: its policy loss, or with --mdp its actions in all states, once"
+            " or for each step. Say from how many users on learning is better.",
         ),
     ] = None,
+    arrivals_per_day: options.ArrivalsPerDay = None,
+    episode_days: options.EpisodeDays = None,
     shuffle: Annotated[
         int | None, options.whole("N", "Compare with a relay that mixes N reports.", at_least=2)
     ] = None,
@@ -111,6 +119,8 @@ def advise(
     forecast. The answer comes first, then what would change it, then the forecasts.
     Forecasts hold for the simulated MDPs: give your own with --mdp where you can. With --env the
     formula comes first, then what a simulation finds.
+    The usual pair is simulated first, then the others: what is found so far is said on stderr, and
+    Ctrl-C ends with it (exit code 130).
     """
     not_in_env: dict[str, object] = {
         "mdp": mdp,
@@ -120,6 +130,8 @@ def advise(
         "total_epsilon": total_epsilon,
         "total_delta": total_delta or None,
         "incumbent": incumbent,
+        "arrivals_per_day": arrivals_per_day,
+        "episode_days": episode_days,
         "shuffle": shuffle,
         "central_delta": central_delta,
         "mechanism": mechanism,
@@ -157,15 +169,14 @@ def advise(
     from ldprl.advice import advise as ask
     from ldprl.advice.adviser import incumbent_loss
     from ldprl.advice.pairs import compared, pair_of
+    from ldprl.advice.relayed import with_relay
     from ldprl.cli.advise_show import record, show
-    from ldprl.cli.progress import counted_bar
-    from ldprl.experiments.cells import StoppedError
     from ldprl.shape import Shape
 
     problem = _problem(mdp, {"states": states, "actions": actions, "horizon": horizon})
     shape = problem if isinstance(problem, Shape) else problem.shape
-    processes = workers or os.cpu_count() or 1
     returning = _returning(reports_per_user, total_delta)
+    calendar = options.calendar_from(arrivals_per_day, episode_days)
     if total_epsilon is not None:
         if epsilon is not None:
             raise InputError("total_epsilon", total_epsilon, "either this or --epsilon")
@@ -179,42 +190,29 @@ def advise(
     pairs = (pair_of(learner, mechanism, shape),) if chosen else compared(shape)
     if delta is not None and all(pair.pure for pair in pairs):
         raise InputError("delta", delta, "none, as all mechanisms that are compared have δ = 0")
-    try:
-        with counted_bar("simulations") as progress:
-            found = ask(
-                problem,
-                users,
-                epsilon=epsilon,
-                target_loss=target_loss,
-                delta=noise,
-                returning=returning,
-                pairs=pairs,
-                runs=runs or 30,
-                seed=seed,
-                workers=processes,
-                progress=progress,
-            )
-            relayed = None
-            if shuffle is not None:
-                from ldprl.advice.relayed import with_relay
-
-                relayed = with_relay(
-                    problem,
-                    found,
-                    shuffle,
-                    central,
-                    pairs=pairs,
-                    seed=seed,
-                    workers=processes,
-                    progress=progress,
-                )
-        if plot is not None:
-            from ldprl.advice.plot import plot_advice
-
-            plot_advice(found).savefig(plot, dpi=150, metadata={"Software": None})
-    except (StoppedError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise typer.Exit(1) from None
+    common: dict[str, Any] = {
+        "pairs": pairs,
+        "seed": seed,
+        "calendar": calendar,
+        "workers": workers or os.cpu_count() or 1,
+    }
+    search = partial(
+        ask,
+        problem,
+        users,
+        epsilon=epsilon,
+        target_loss=target_loss,
+        delta=noise,
+        returning=returning,
+        runs=runs or 30,
+        **common,
+    )
+    mix = None
+    if shuffle is not None:
+        mix = partial(with_relay, problem, crowd=shuffle, delta=central, **common)
+    found, relayed, complete = _simulated(search, mix)
+    if plot is not None:
+        _draw(found, plot)
     if not all(pair.pure for pair in pairs):
         warn_of_delta(noise, found.users)
     world = None if isinstance(problem, Shape) else problem
@@ -222,6 +220,49 @@ def advise(
         show_json(record(found, today, relayed, world))
     else:
         show(found, today, relayed, world)
+    if not complete:
+        raise typer.Exit(_STOPPED)
+
+
+def _simulated(
+    search: Callable[..., Advice], mix: Callable[..., Relayed] | None
+) -> tuple[Advice, Relayed | None, bool]:
+    """Return the answer, that behind a relay, and whether both are complete: Ctrl-C ends early."""
+    from ldprl.advice.words import recommendation
+    from ldprl.cli.progress import counted_bar
+    from ldprl.experiments.cells import StoppedError
+
+    answers: list[Advice] = []
+
+    def so_far(answer: Advice) -> None:
+        answers.append(answer)
+        simulated = sum(len(one.losses) for one in answer.near)
+        said = f"so far, by {simulated} simulations: {recommendation(answer)}"
+        print(said, file=sys.stderr, flush=True)
+
+    try:
+        with counted_bar("simulations", uneven=True) as progress:
+            answers.append(search(progress=progress, so_far=so_far))
+            relayed = None if mix is None else mix(advice=answers[-1], progress=progress)
+    except KeyboardInterrupt:
+        if not answers:
+            raise
+        print("stopped: this is what the simulations so far say", file=sys.stderr)
+        return answers[-1], None, False
+    except (StoppedError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+    return answers[-1], relayed, True
+
+
+def _draw(found: Advice, picture: Path) -> None:
+    from ldprl.advice.plot import plot_advice
+
+    try:
+        plot_advice(found).savefig(picture, dpi=150, metadata={"Software": None})
+    except OSError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
 
 
 def _returning(reports: int, total_delta: float) -> Returning:

@@ -15,6 +15,7 @@ from ldprl.advice.words import (
     at,
     changes,
     method,
+    people,
     recommendation,
 )
 from ldprl.catalogue import LEARNERS
@@ -59,12 +60,16 @@ def show(
 ) -> None:
     """Print all of it for people."""
     show_line(recommendation(advice), style="bold")
+    if relayed is not None:
+        show_line(_relay(advice, relayed), style="bold")
+    if advice.calendar is not None:
+        show_line(advice.calendar.in_words(advice.users), style="bold")
     if mdp is not None:
         found = _values(advice, mdp)
         show_line(
             f"The best policy earns {number(found['best_value'])}, acting at random"
             f" {number(found['random_value'])}, and the policy that is handed over after"
-            f" {advice.users:,} users {number(found['final_value'])}:"
+            f" {people(advice, advice.users)} {number(found['final_value'])}:"
             f" {found['learned']:.0%} of the gap."
         )
     show_line("\nWhat would change it", style="bold")
@@ -72,11 +77,9 @@ def show(
         show_line(f"  {line}")
     if incumbent is not None:
         show_line(f"  {against_incumbent(advice, incumbent)}")
-    if relayed is not None:
-        show_line(f"  {_relay(advice, relayed)}")
     shape = advice.shape
     sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
-    title = f"Policy loss after {advice.users:,} users, {sizes}"
+    title = f"Policy loss after {people(advice, advice.users)}, {sizes}"
     show_line("")
     _show_near(advice, title)
     _show_pairs(advice, title)
@@ -99,9 +102,9 @@ def _values(advice: Advice, mdp: TabularMDP) -> dict[str, float]:
 
 def _relay(advice: Advice, relayed: Relayed) -> str:
     return (
-        f"A relay that mixes {relayed.crowd:,} reports, central ε = {advice.epsilon:g}"
-        f" (δ = {relayed.delta:g}): {at(relayed.forecast, advice.users)} with"
-        f" {relayed.forecast.pair}, each report ε₀ = {relayed.local_epsilon:g} by itself;"
+        f"Each report ε₀ = {relayed.local_epsilon:g} by itself, and central ε = {advice.epsilon:g}"
+        f" (δ = {relayed.delta:g}) while a relay mixes {relayed.crowd:,} reports and does not tell:"
+        f" a loss of {at(relayed.forecast, advice.users)} with {relayed.forecast.pair};"
         f" without a relay {advice.loss:.2g}."
     )
 
@@ -131,7 +134,7 @@ def _show_pairs(advice: Advice, title: str) -> None:
         (
             f"{one.pair.learner}, {one.pair.mechanism}{'' if one.pair.pure else ' (ε, δ)'}",
             f"{len(one.losses)}",
-            _at(one, advice.users),
+            _at(advice, one),
             f"{one.after(advice.users).max():.2g}",
         )
         for one in ranked
@@ -139,7 +142,7 @@ def _show_pairs(advice: Advice, title: str) -> None:
     show_table(f"{title}, ε = {advice.epsilon:g}: every pair", heads, rows, right=heads[1:])
 
 
-def _at(forecast: Forecast, users: int) -> str:
+def _at(advice: Advice, forecast: Forecast) -> str:
     """Write the loss; where fewer users were simulated, say how many."""
-    last = int(forecast.points[-1])
-    return at(forecast, users) + ("" if last >= users else f" ({last:,} users)")
+    last, users = int(forecast.points[-1]), advice.users
+    return at(forecast, users) + ("" if last >= users else f" ({people(advice, last)})")

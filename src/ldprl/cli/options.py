@@ -12,6 +12,7 @@ import typer
 from ldprl.errors import InputError, whole_number
 
 if TYPE_CHECKING:
+    from ldprl.pace import Calendar
     from ldprl.problem import Problem
     from ldprl.shape import Shape
     from ldprl.structure import Structure
@@ -272,6 +273,17 @@ Start = Annotated[
         "Stable-Baselines3, .onnx.",
     ),
 ]
+ArrivalsPerDay = Annotated[
+    float | None,
+    real(
+        "N",
+        "Episodes that begin in a day. With --episode-days: users overlap, plans lag, and the "
+        "answer says calendar days.",
+    ),
+]
+EpisodeDays = Annotated[
+    float | None, real("D", "Days that an episode takes; with --arrivals-per-day.")
+]
 Episodes = Annotated[int, whole("K", "Users, one episode each, such as 1e8.")]
 Epsilon = Annotated[
     float | None, real("E", "ε > 0 of the whole trajectory; a private mechanism needs it.")
@@ -303,3 +315,16 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else
 LogFormat = Annotated[
     str, text("text|json", "How log lines on stderr are written.", envvar="LDPRL_LOG")
 ]
+
+
+def calendar_from(arrivals_per_day: float | None, episode_days: float | None) -> Calendar | None:
+    """Return how fast users come and how long they take; one of the two alone is refused."""
+    from ldprl.pace import Calendar
+
+    if arrivals_per_day is None and episode_days is None:
+        return None
+    if episode_days is None:
+        raise InputError("arrivals_per_day", arrivals_per_day, "--episode-days beside it")
+    if arrivals_per_day is None:
+        raise InputError("episode_days", episode_days, "--arrivals-per-day beside it")
+    return Calendar(arrivals_per_day, episode_days)

@@ -44,11 +44,15 @@ def progress_bar(
 
 
 @contextmanager
-def counted_bar(things: str, total: int | None = None) -> Iterator[Callable[[int, int], None]]:
+def counted_bar(
+    things: str, total: int | None = None, *, uneven: bool = False
+) -> Iterator[Callable[..., None]]:
     """Show on stderr how many ``things`` are done and how long the others will take.
 
-    A terminal gets a bar. A file gets a line when work that takes longer than a moment has begun,
-    and others at growing distances, so that a log of a day stays short.
+    What is yielded is called with (done, total); where things are ``uneven``, so that their pace
+    does not say it, with the seconds too that are left at least. A terminal gets a bar. A file gets
+    a line when work that takes longer than a moment has begun, and others at growing distances, so
+    that a log of a day stays short.
     """
     if not sys.stderr.isatty():
         yield Lines(things)
@@ -57,16 +61,18 @@ def counted_bar(things: str, total: int | None = None) -> Iterator[Callable[[int
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as TimeRemaining
 
-    columns = (TextColumn(things), BarColumn(), MofNCompleteColumn(), TimeRemaining())
+    left_column = TextColumn("{task.description}") if uneven else TimeRemaining()
+    columns = (TextColumn(things), BarColumn(), MofNCompleteColumn(), left_column)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=total)
         shown = 0.0
 
-        def update(done: int, total: int) -> None:
+        def update(done: int, total: int, left: float | None = None) -> None:
             nonlocal shown
             if (now := time.monotonic()) - shown >= _BETWEEN_UPDATES:
                 shown = now
-                bar.update(task, completed=done, total=total)
+                said = "" if left is None else f"at least {left:.0f} s left"
+                bar.update(task, completed=done, total=total, description=said)
 
         yield update
 
@@ -86,7 +92,7 @@ class Lines:
         self._seen: deque[tuple[int, float]] = deque()
         self._due = _FIRST_LINE
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, done: int, total: int, left: float | None = None) -> None:
         """Print a line if one is due."""
         now, seen = self._clock(), self._seen
         if self._first is None:
@@ -101,8 +107,10 @@ class Lines:
         self._due = max(_LINE_FACTOR * spent, spent + _FIRST_LINE)
         before, then = seen[0]
         made = done - before
-        left = f", about {(now - then) * (total - done) / made:.0f} s left" if made else ""
-        text = f"{spent:6.0f} s  {done:,} of {total:,} {self._things}{left}"
+        said = f", about {(now - then) * (total - done) / made:.0f} s left" if made else ""
+        if left is not None:
+            said = f", at least {left:.0f} s left"
+        text = f"{spent:6.0f} s  {done:,} of {total:,} {self._things}{said}"
         print(text, file=sys.stderr, flush=True)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ldprl.learning.learner import Learner
     from ldprl.learnt.share import Learnt
     from ldprl.mechanisms.mechanism import Constants, Mechanism
+    from ldprl.pace import Calendar
     from ldprl.simulation.engine import Simulation
     from ldprl.simulation.replan import Replan
     from ldprl.worlds.tabular import TabularMDP
@@ -88,6 +89,8 @@ def regret(
     memory: Annotated[
         int | None, options.whole("N", "Plan from the latest N users only, as in a changing world.")
     ] = None,
+    arrivals_per_day: options.ArrivalsPerDay = None,
+    episode_days: options.EpisodeDays = None,
     until_certified: Annotated[
         float | None,
         options.real(
@@ -133,6 +136,8 @@ def regret(
         "central_delta": central_delta,
         "structure": structure,
         "memory": memory,
+        "arrivals_per_day": arrivals_per_day,
+        "episode_days": episode_days,
         "until_certified": until_certified,
     }
     for_env: dict[str, object] = {
@@ -182,6 +187,7 @@ def regret(
     schedule = replan_from(replan or "growth:0.01")
     if crowd is not None:
         schedule = AtLeast(schedule, crowd)
+    calendar = options.calendar_from(arrivals_per_day, episode_days)
     world = _world(mdp, structure)
     if learner is None:
         # The paper's learner works with every mechanism of the paper.
@@ -205,8 +211,7 @@ def regret(
     warn_of_delta(randomizer.guarantee.delta, episodes)
     central = {} if crowd is None else _central(randomizer, crowd, central_delta or 1e-8)
     if until_certified is not None:
-        if memory is not None:
-            raise InputError("memory", memory, "no memory with --until-certified")
+        refuse_beside("--until-certified", {"memory": memory, "episode_days": episode_days})
         return show_until_certified(
             (world, agent, randomizer, episodes), until_certified, runs, seed, schedule, as_json
         )
@@ -223,18 +228,17 @@ def regret(
             progress,
             status=show_status,
             memory=memory,
+            lag=0 if calendar is None else calendar.lag,
             workers=workers or 1,
         )
     joint = agent.joint_epsilon
     level = randomizer.guarantee.epsilon
     found = learnt(world, agent, result.statistics, level)
     if as_json:
-        _show_json(result, found, import_seconds, joint, central, curves)
+        _show_json(result, found, import_seconds, joint, central, curves, calendar)
     else:
-        shape = world.shape
-        sizes = f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
-        title = f"{learner}, {mechanism} ({constants}) in {mdp}: {sizes}"
-        _show_table(result, found, title, joint, central)
+        title = f"{learner}, {mechanism} ({constants}) in {mdp}: {_sizes(world)}"
+        _show_table(result, found, title, joint, central, calendar)
         if found.users_needed is not None:
             show_line(nothing_learnt(world.shape, level, episodes, found.users_needed))
 
@@ -270,6 +274,7 @@ def _show_json(
     joint: float | None,
     central: dict[str, float],
     curves: bool,
+    calendar: Calendar | None,
 ) -> None:
     given = result.guarantee
     drawn = {"checkpoints": result.checkpoints.tolist(), "curves": result.curves.tolist()}
@@ -283,6 +288,7 @@ def _show_json(
             **found.document(),
             **(drawn if curves else {}),
             "episodes": int(result.checkpoints[-1]),
+            **({} if calendar is None else {"days": calendar.days(int(result.checkpoints[-1]))}),
             "guarantee": guarantee,
             "seconds": result.seconds,
             "import_seconds": import_seconds,
@@ -291,8 +297,18 @@ def _show_json(
     )
 
 
+def _sizes(world: TabularMDP) -> str:
+    shape = world.shape
+    return f"S = {shape.states}, A = {shape.actions}, H = {shape.horizon}"
+
+
 def _show_table(
-    result: Simulation, found: Learnt, title: str, joint: float | None, central: dict[str, float]
+    result: Simulation,
+    found: Learnt,
+    title: str,
+    joint: float | None,
+    central: dict[str, float],
+    calendar: Calendar | None,
 ) -> None:
     users = int(result.checkpoints[-1])
     given = result.guarantee
@@ -310,7 +326,12 @@ def _show_table(
         ("regret per user", number(regrets.mean() / users)),
         ("value: best policy", f"{found.best_value:.4g}"),
         ("value: acting at random", f"{found.random_value:.4g}"),
-        ("value: handed out now, mean", f"{sum(found.final_value) / len(regrets):.4g}"),
+        (
+            "value: handed out after all reports, mean"
+            if calendar
+            else "value: handed out now, mean",
+            f"{sum(found.final_value) / len(regrets):.4g}",
+        ),
         ("share of the gap closed", _closed(found)),
         ("guarantee", private),
         ("seconds", f"{result.seconds:.2f}"),
@@ -320,6 +341,8 @@ def _show_table(
         rows.insert(-1, (f"among {central['crowd']:,} that a relay mixes", mixed))
     runs = "1 run" if len(regrets) == 1 else f"{len(regrets)} runs"
     show_table(title, (runs, "value"), rows, right=("value",))
+    if calendar is not None:
+        show_line(calendar.in_words(users))
 
 
 def _closed(found: Learnt) -> str:

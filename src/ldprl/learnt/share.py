@@ -172,6 +172,11 @@ def nothing_learnt(shape: Shape, epsilon: float, users: int, needed: float, wher
         return f"{start} no number of users is enough for {pair}{where}."
     about = f"about {rounded(needed)} users are needed to close half of the gap"
     found = f"{start} {about}{where} ({pair})."
+    if where and users > needed:
+        return (
+            f"{start} {about}{where}, and {users:,} have come: this problem is harder than those,"
+            " which are random. Simulate a world like yours: ldprl advise --mdp WORLD."
+        )
     if users <= 3 * needed:
         return found
     return f"{found} After {users:,} it is stuck, or this learner needs more."

@@ -89,6 +89,12 @@ def dashboard_data(
         learnt = _model(deployment, plan, statistics, answered)
     else:
         learnt = _effects(deployment, plan, statistics, answered, first or (statistics, answered))
+    learning, duration = learnt["learning"], deployment.duration
+    if learning is not None and learning["users_needed"] and duration is not None:
+        learning["said"] += (
+            f" Reports come {duration.days:,.3g} days after their users began: count as many days"
+            " more, and users who begin in them follow plans of earlier reports."
+        )
     return {
         "deployment": _deployment(deployment),
         "users": statistics.users,

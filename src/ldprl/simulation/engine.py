@@ -114,6 +114,7 @@ def simulate(
     engine: EngineName = "auto",
     status: Callable[[str], None] | None = None,
     memory: int | None = None,
+    lag: int = 0,
 ) -> Simulation:
     """Simulate Algorithm 1; whatever the engine, the law is that of one user at a time.
 
@@ -147,6 +148,10 @@ def simulate(
     memory
         The number of latest users from whom plans are made, and whose growth counts; None: all
         users. Such a loop is interpreted.
+    lag
+        How many users begin before the first of them reports, as episodes take time
+        (:class:`ldprl.pace.Calendar`): a plan of n reports is for users from n + lag on. Such a
+        loop is interpreted.
     """
     whole_number("episodes", episodes, 1, MOST_USERS)
     whole_number("runs", runs, 1, 10**6)
@@ -156,6 +161,7 @@ def simulate(
     one_of("engine", engine, ("auto", "compiled", "interpreted"))
     learner = informed(mdp, learner, mechanism)
     schedule = replan_from(replan)
+    whole_number("lag", lag, 0)
     if memory is not None:
         schedule = Within(schedule, memory)
     points = checkpoints(episodes)
@@ -163,12 +169,12 @@ def simulate(
         seeds_of(seed, run, learner, mechanism, common=common_random_numbers) for run in range(runs)
     ]
     compiled = None
-    if engine != "interpreted":
+    if engine != "interpreted" and not lag:
         if status is not None:
             status(f"compiling {learner.name} with {mechanism.name}")
         compiled = engine_for(mdp, learner, mechanism, points, schedule, seeds[0])
     if engine == "compiled" and compiled is None:
-        expected = "'auto' with a memory, or with a learner or mechanism that is not compiled"
+        expected = "'auto' with a memory, a lag, or what is not compiled: learner or mechanism"
         raise InputError("engine", engine, expected)
 
     def one_run(run: int) -> tuple[FloatArray, Statistics]:
@@ -178,7 +184,8 @@ def simulate(
 
         if compiled is not None:
             return compiled.run(seeds[run], show)
-        return interpreted.run(mdp, learner, mechanism, points, schedule, seeds[run], show, memory)
+        how = (points, schedule, seeds[run], show, memory, lag)
+        return interpreted.run(mdp, learner, mechanism, *how)
 
     started = time.perf_counter()
     with ThreadPoolExecutor(workers) as pool:

@@ -1,10 +1,15 @@
 """The loop in numpy, for any mechanism, learner and schedule.
 
 Plan, draw the sums of the users until the next plan, add them up.
+
+Where episodes take time, ``lag`` users begin before the first of them reports. Reports come in the
+order of the users, so a plan that is made of n reports is given to users from n + lag on. Until
+then the earlier plans are followed, and the first one from the beginning.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 import numpy as np
@@ -30,16 +35,27 @@ def run(
     seeds: Seeds,
     progress: Callable[[int], None],
     memory: int | None = None,
+    lag: int = 0,
 ) -> tuple[FloatArray, Statistics]:
     """Return the regret at the checkpoints ``points``, and what is remembered after the last."""
-    recorder = RegretRecorder(mdp, points)
+    recorder, last = RegretRecorder(mdp, points), int(points[-1])
     rng = np.random.default_rng(seeds.own)
     recent = Recent(mechanism.no_statistics(), memory)
-    while recorder.users < points[-1]:
-        users = min(schedule(recorder.users), int(points[-1]) - recorder.users)
+    plans: deque[tuple[int, Plan]] = deque()
+    due = 0
+    while (users := recorder.users) < last:
+        if users == due:
+            # What nobody begins with is not made.
+            if not plans or users + lag < last:
+                made = next_plan(learner, mechanism, recent.total, rng)
+                plans.append((users + lag if plans else 0, made))
+            due += schedule(users)
+        if len(plans) > 1 and plans[1][0] <= users:
+            plans.popleft()
+        end = min(due, last, plans[1][0] if len(plans) > 1 else last)
         # A stream for each batch: its users' episodes do not depend on past batches.
-        chance = np.random.default_rng([*seeds.world.generate_state(4), recorder.users])
-        recent.add(batch(mdp, learner, mechanism, recent.total, users, rng, recorder, chance))
+        chance = np.random.default_rng([*seeds.world.generate_state(4), users])
+        recent.add(serve(mdp, mechanism, plans[0][1], end - users, rng, recorder, chance))
         progress(recorder.users)
     return recorder.curve, recent.total
 
@@ -52,14 +68,10 @@ def batch(
     users: int,
     rng: np.random.Generator,
     recorder: RegretRecorder,
-    chance: np.random.Generator | None = None,
 ) -> Statistics:
-    """Plan once, serve ``users`` users, and return the sums of their decoded reports.
-
-    ``chance`` is the stream of the world; by default ``rng`` is.
-    """
+    """Plan once, serve ``users`` users, and return the sums of their decoded reports."""
     plan = next_plan(learner, mechanism, statistics, rng)
-    return serve(mdp, mechanism, plan, users, rng, recorder, rng if chance is None else chance)
+    return serve(mdp, mechanism, plan, users, rng, recorder, rng)
 
 
 def serve(
