@@ -67,6 +67,13 @@ def test_the_least_epsilon_and_who_needs_it(usual: float, rival: float, taken: P
     assert {one.pair: len(one.losses) for one in compared}[taken] == RUNS
 
 
+@pytest.mark.parametrize("usual", [200.0, 150.0])
+def test_no_more_than_the_largest_epsilon_is_recommended_by_few_runs(usual: float) -> None:
+    """As many runs at twice the ε, which is only there to be compared with, tempt nobody."""
+    search = Search(Losses(usual, usual), (USUAL,), USUAL, TARGET, 3)
+    assert search.epsilon(USERS)[0] == 10.0
+
+
 def test_few_runs_are_spent_far_from_the_answer() -> None:
     losses = Losses(5.0, 4.0)
     losses.search().epsilon(USERS)

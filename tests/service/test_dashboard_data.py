@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import tomllib
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -115,6 +116,15 @@ def test_nothing_is_settled_before_the_first_report() -> None:
     assert data["progress"]["start_known"] is False
     assert np.all(np.array(data["influence"]["rewards"]) == None)  # noqa: E711
     assert data["next_plan_at"] == deployment.first_epoch
+
+
+def test_the_number_of_users_that_are_needed_comes_with_the_days_that_reports_take() -> None:
+    deployment, world = demo()
+    slow = replace(deployment, step_hours="24", report_window_hours=0)
+    at_once, later = (numbers(one, world, 0)["learning"] for one in (deployment, slow))
+    assert at_once["users_needed"] == later["users_needed"] > 0
+    days = f" Reports come {deployment.problem.horizon} days after their users began: "
+    assert later["said"].startswith(at_once["said"] + days)
 
 
 def test_many_users_settle_the_demo_and_its_best_policy_is_found() -> None:

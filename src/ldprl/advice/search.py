@@ -109,7 +109,8 @@ class Search:
                 break
             needed = rounded_up(min(found, _LEVELS[-1]))
         fit = Fit(near)
-        tried = [one for one in near if len(one.losses) == max(len(one.losses) for one in near)]
+        most = max(len(one.losses) for one in near)
+        tried = [one for one in near if len(one.losses) == most and one.level <= _LEVELS[-1]]
         enough = [one.level for one in tried if fit.loss(one.level, users) <= self._target]
         return min(enough, default=tried[-1].level), near
 
