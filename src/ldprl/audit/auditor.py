@@ -42,6 +42,9 @@ class AttackPlan(Protocol):
     def certify(self, first: Array, second: Array, goal: Goal) -> float:
         """Return the bound that the evidence of either user's reports certifies."""
 
+    def most(self, trials: int, goal: Goal) -> float:
+        """Return what it would certify of two users who have no report in common."""
+
 
 Progress = Callable[[int, int], object]
 """Called with (reports drawn, reports to draw)."""
@@ -83,7 +86,9 @@ class Audit:
         Reports of each user that were measured; as many more went into the plan.
     verdict
         ``violated`` if a bound exceeds the claim, which happens to a claim that holds at most
-        twice in 10⁶ audits, or if the mechanism's own profile does.
+        twice in 10⁶ audits, or if the mechanism's own profile does. ``inconclusive`` if not even
+        two users who have no report in common would have been told apart by as few reports: the
+        audit could not have found anything.
     """
 
     claimed: Guarantee
@@ -94,7 +99,7 @@ class Audit:
     attack: str
     pair: str
     samples: int
-    verdict: Literal["holds", "violated"]
+    verdict: Literal["holds", "violated", "inconclusive"]
 
     @property
     def strength(self) -> str:
@@ -105,6 +110,9 @@ class Audit:
             self.best_epsilon_lower,
         )
         said = f"certifies {at_least(found, 2)} of {claimed:.3g}"
+        if self.verdict == "inconclusive":
+            few = f"{self.samples:,} samples"
+            return f"{said}: nothing, {few} would not convict a mechanism that hides nothing"
         if found >= _STRONG * claimed:
             return f"{said}: strong"
         grade = "fair" if found >= _FAIR * claimed else "weak"
@@ -173,6 +181,7 @@ def audit(
         name: max(0.0, plan.certify(*seen[chosen], goals[name]))
         for name, (chosen, plan) in plans.items()
     }
+    could = {name: plan.most(samples, goals[name]) for name, (_, plan) in plans.items()}
     profile = _profile(mechanism)
     refuted = found["epsilon"] > claimed.epsilon or found["delta"] > claimed.delta
     exact = best = None
@@ -181,6 +190,7 @@ def audit(
         best = max(0.0, best_possible(profile, goals["epsilon"], samples))
         if exact > claimed.delta:
             refuted |= exact - profile.gap(claimed.epsilon) > claimed.delta
+    able = could["epsilon"] > claimed.epsilon or could["delta"] > claimed.delta
     return Audit(
         claimed=claimed,
         exact_delta=exact,
@@ -190,7 +200,7 @@ def audit(
         attack=plans["epsilon"][0],
         pair=pair.name,
         samples=samples,
-        verdict="violated" if refuted else "holds",
+        verdict="violated" if refuted else "holds" if able else "inconclusive",
     )
 
 

@@ -72,3 +72,9 @@ class Composition:
             least = rate_at_least(hits[0], trials, failure)
             pairs.append(LossPair(least, rate_at_most(hits[1], trials, failure)))
         return goal.of_losses(compose(pairs, lower=True))
+
+    def most(self, trials: int, goal: Goal) -> float:
+        """Return the bound if every counter of one user were in a cell without the other's."""
+        cells = np.zeros((2, trials, len(self.sizes)), dtype=np.int8)
+        cells[0 if self.swapped else 1] = 1
+        return self.certify(cells[0], cells[1], goal)

@@ -33,6 +33,10 @@ class Region:
         hits = [(scores >= self.threshold).sum() for scores in (wanted, other)]
         return float(_bound(hits[0], hits[1], len(first), goal))
 
+    def most(self, trials: int, goal: Goal) -> float:
+        """Return the bound if all scores of one user, and none of the other's, were in it."""
+        return float(_bound(np.array(trials), np.array(0), trials, goal))
+
 
 @dataclass(frozen=True)
 class ScoreAttack:

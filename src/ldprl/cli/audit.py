@@ -72,7 +72,8 @@ def audit(
     Sizes are 2 states, 2 actions and 2 steps, unless they are given. Two users whose trajectories
     differ as much as possible report repeatedly; an attacker who
     knows both trajectories tries to distinguish the reports. What it states
-    holds with probability 1 − 10⁻⁶. The exit code is 1 if a claim is violated.
+    holds with probability 1 − 10⁻⁶. The exit code is 1 if a claim is violated. The verdict is
+    inconclusive if as few samples would not convict a mechanism that hides nothing.
     """
     from ldprl.mechanisms.catalogue import check_level
 
