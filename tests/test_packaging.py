@@ -73,10 +73,10 @@ from ldprl.figures.gallery import GALLERY
 from ldprl.figures.cells import CellRunner
 from ldprl.figures.settings import Settings
 out = Path({str(tmp_path / "out")!r})
-laboratory = CellRunner(Settings(episodes=50, runs=1), out / "data")
+runner = CellRunner(Settings(episodes=50, runs=1), out / "data")
 for name in GALLERY.chapters():
-    for cell in GALLERY.named(name).cells(laboratory.settings)[:1]:
-        laboratory._store.save(cell, cell.compute())
+    for cell in GALLERY.named(name).cells(runner.settings)[:1]:
+        runner._store.save(cell, cell.compute())
 sys.argv = ["ldprl", "reproduce", "table-1", "--out", str(out)]
 main()
 """

@@ -18,8 +18,8 @@ from ldprl.errors import InputError, instance_of, whole_number
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.policies.parametric import ParametricPolicy
 from ldprl.problem import Problem
-from ldprl.shape import FloatArray
 from ldprl.simulation.regret import Recorder, RegretRecorder, checkpoints
+from ldprl.worlds.episodes import EpisodeSampler
 from ldprl.worlds.sampled import SampledWorld
 from ldprl.worlds.tabular import TabularMDP
 
@@ -30,38 +30,6 @@ Player = Callable[[Client], Played]
 
 class _StoppedError(Exception):
     """Ends a wait when everybody is to stop."""
-
-
-class EpisodeSampler:
-    """Draws the episodes of one user after the other."""
-
-    def __init__(self, mdp: TabularMDP, rng: np.random.Generator) -> None:
-        self._rng = rng
-        self._rewards = mdp.step_rewards
-        self._bits = mdp.reward_kind == "bernoulli"
-        self._starts = mdp.initial
-        self._moves = mdp.step_transitions
-        self._step = 0
-
-    def start(self) -> int:
-        """Begin an episode: return its first state."""
-        self._step = 0
-        return self._drawn(self._starts)
-
-    def step(self, state: int, action: int) -> tuple[float, int]:
-        """Return the reward of an action, and the next state."""
-        place = (self._step, state, action)
-        self._step += 1
-        reward = float(self._rewards[place])
-        if self._bits:
-            reward = float(self._rng.random() < reward)
-        return reward, self._drawn(self._moves[place])
-
-    def _drawn(self, law: FloatArray) -> int:
-        # Row by row: cumulated rows of every step would not fit into memory at 700 states.
-        cumulated = np.cumsum(law)
-        index = int(np.searchsorted(cumulated, self._rng.random() * cumulated[-1], side="right"))
-        return min(index, len(cumulated) - 1)
 
 
 class InTables:

@@ -97,14 +97,14 @@ def _world(size: tuple[int, int, int], draw: int) -> NamedMDP:
     return NamedMDP(name, random_mdp(states, actions, horizon, draw))
 
 
-def make_table(laboratory: CellRunner) -> pa.Table:
+def make_table(runner: CellRunner) -> pa.Table:
     """Return a row for each size, pair, ε and way: regret over draws, and the paper's bound."""
     rows = []
-    episodes = laboratory.settings.episodes
+    episodes = runner.settings.episodes
     for size in SIZES:
-        for learner, mechanism, epsilon, way, group in _groups(laboratory.settings, size):
+        for learner, mechanism, epsilon, way, group in _groups(runner.settings, size):
             # The mean of a draw's runs is one observation: draws differ more than runs.
-            finals = np.array([curve.final for curve in curves_of(laboratory.table(group))])
+            finals = np.array([curve.final for curve in curves_of(runner.table(group))])
             rows.append(
                 {
                     "size": "×".join(map(str, size)),

@@ -31,7 +31,7 @@ def cells_in(settings: Settings, draw: NamedMDP) -> list[Cell]:
     return list({cell.identity: cell for cell in both}.values())
 
 
-def make_table(laboratory: CellRunner) -> pa.Table:
+def make_table(runner: CellRunner) -> pa.Table:
     """Return the regret after the last episode, a row for every curve in every MDP."""
     rows = [
         {
@@ -45,8 +45,8 @@ def make_table(laboratory: CellRunner) -> pa.Table:
             "most": float(curve.last.max()),
             "exponent": curve.exponent,
         }
-        for draw in first_draws(laboratory.settings)
-        for curve in curves_of(laboratory.table(cells_in(laboratory.settings, draw)))
+        for draw in first_draws(runner.settings)
+        for curve in curves_of(runner.table(cells_in(runner.settings, draw)))
     ]
     return pa.Table.from_pylist(rows)
 

@@ -78,13 +78,13 @@ def cells_in(settings: Settings, world: NamedMDP) -> Iterator[tuple[float, Cell]
             yield epsilon, Variant(**cell.parameters, mdp=cell.mdp) if variant else cell
 
 
-def make_table(laboratory: CellRunner) -> pa.Table:
+def make_table(runner: CellRunner) -> pa.Table:
     """Return a row for each cell: regret, the bound, and the factors between them."""
     rows = []
-    episodes = laboratory.settings.episodes
+    episodes = runner.settings.episodes
     for world in worlds():
-        for epsilon, cell in cells_in(laboratory.settings, world):
-            (curve,) = curves_of(laboratory.table([cell]))
+        for epsilon, cell in cells_in(runner.settings, world):
+            (curve,) = curves_of(runner.table([cell]))
             bound, questions, oracle = limits(world, epsilon)
             least = bound * math.log(episodes)
             runs = len(curve.last)

@@ -17,7 +17,7 @@ from .fake import FakeService
 from .test_episode import REWARDS, START, STATES
 
 
-async def lives(client: AsyncClient) -> str:
+async def trajectories(client: AsyncClient) -> str:
     episode = await client.begin()
     state = START
     while not episode.done:
@@ -34,7 +34,7 @@ def test_an_episode_is_awaited(
     async def app() -> str:
         client = AsyncClient(make_client())
         try:
-            return await lives(client)
+            return await trajectories(client)
         finally:
             await client.close()
 
@@ -59,7 +59,7 @@ def test_the_loop_goes_on_while_a_call_waits(
 
     async def app() -> int:
         client, ticks = AsyncClient(make_client()), 0
-        living = asyncio.create_task(lives(client))
+        living = asyncio.create_task(trajectories(client))
         while not living.done():
             await asyncio.sleep(0.01)
             ticks += 1

@@ -29,12 +29,12 @@ def test_a_report_is_made_under_the_policy_of_its_own_id(
     assert service.bodies == [outcome.report]
     report = json.loads(outcome.report)
     assert sorted(report) == ["assignment", "deployment", "id", "values", "version"]
-    (lived,) = seen
+    (trajectory,) = seen
     assert outcome.issued is not None
     policy = outcome.issued.assignment.table
-    assert list(lived.states) == [2, 0, 1]
-    assert list(lived.actions) == [policy[0, 2], policy[1, 0], policy[2, 1]]
-    assert list(lived.rewards) == [0.0, 0.0, 1.0]
+    assert list(trajectory.states) == [2, 0, 1]
+    assert list(trajectory.actions) == [policy[0, 2], policy[1, 0], policy[2, 1]]
+    assert list(trajectory.rewards) == [0.0, 0.0, 1.0]
 
 
 def test_the_start_may_be_a_function_and_the_last_next_state_missing(

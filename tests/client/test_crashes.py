@@ -73,7 +73,7 @@ def test_kill_nine_and_take_part_again(
 def test_killed_between_the_draw_and_the_disk(
     service: FakeService, make_client: MakeClient, path: Path, seen: list[Trajectory]
 ) -> None:
-    """The report is lost, whatever the next visit does, and so is what was lived."""
+    """The report is lost, whatever the next visit does, and so is what was seen."""
     take_part_and_die(service, path, "drawn")
     for call in (make_client().begin, lambda: make_client().take_part(0, step)):
         with pytest.raises(InputError, match=r"again = False: expected True: report .* is lost"):

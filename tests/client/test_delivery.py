@@ -136,7 +136,7 @@ def test_no_service_no_policy_and_nothing_lived(path: Path) -> None:
         client = Client(url, digest=DEPLOYMENT.digest, ledger=path, patience=0.5)
         started = time.monotonic()
         with pytest.raises(UnavailableError, match=r"no response within 0\.5 s \(at last: Conn"):
-            client.take_part(0, lambda *_: pytest.fail("nothing is lived"))
+            client.take_part(0, lambda *_: pytest.fail("nothing happens"))
         assert time.monotonic() - started < 30
     assert not path.exists()
 

@@ -81,12 +81,12 @@ def test_an_episode_is_what_take_part_lives_through(
         call()
         made += 1
     assert made == COUNT
-    (lived,) = seen
+    (trajectory,) = seen
     assert service.asked == list(service.counted)
     policy = service.issued(service.asked[0]).assignment.table
     actions = [int(policy[h, state]) for h, state in enumerate(STATES)]
-    assert lived == Trajectory(tuple(STATES), tuple(actions), tuple(REWARDS))
-    assert journal_of(path).read_bytes() == b"", "what was lived is not kept"
+    assert trajectory == Trajectory(tuple(STATES), tuple(actions), tuple(REWARDS))
+    assert journal_of(path).read_bytes() == b"", "what was seen is not kept"
     assert journal_of(path).stat().st_mode & 0o777 == 0o600
 
 
@@ -112,8 +112,8 @@ def test_kill_nine_between_every_two_calls(
     assert len(Ledger(path).entries()) == 1
     if done < COUNT:
         assert service.asked == [outcome.report_id], "the policy is fetched once"
-        (lived,) = seen
-        assert (list(lived.states), list(lived.rewards)) == (STATES, REWARDS)
+        (trajectory,) = seen
+        assert (list(trajectory.states), list(trajectory.rewards)) == (STATES, REWARDS)
     else:
         assert seen == [], "what was reported is not drawn again"
 
@@ -160,8 +160,8 @@ def test_kill_nine_within_a_call(
     goes_on(episode)
     outcome = episode.report()
     assert (outcome.status, list(service.counted)) == ("counted", [outcome.report_id])
-    (lived,) = seen
-    assert (list(lived.states), list(lived.rewards)) == (STATES, REWARDS)
+    (trajectory,) = seen
+    assert (list(trajectory.states), list(trajectory.rewards)) == (STATES, REWARDS)
 
 
 @pytest.mark.parametrize("moment", ["finish", "send", "settle"])
@@ -285,8 +285,8 @@ def test_threads_share_one_episode(
         reports = list(pool.map(app, range(8)))
     assert set(reports) == set(service.bodies)
     assert len(service.bodies) == len(service.asked) == 1
-    (lived,) = seen
-    assert (list(lived.states), list(lived.rewards)) == (STATES, REWARDS)
+    (trajectory,) = seen
+    assert (list(trajectory.states), list(trajectory.rewards)) == (STATES, REWARDS)
 
 
 def test_one_process_at_a_time(service: FakeService, make_client: MakeClient) -> None:

@@ -49,8 +49,8 @@ def test_a_real_report_survives_the_file(path: Path) -> None:
     mechanism, assignment = Laplace(Shape(2, 2, 2), 1.0), Assignment(np.zeros((2, 2), int))
 
     def make() -> bytes:
-        lived = Trajectory([0, 1], [0, 0], [1, 0])
-        return mechanism.privatize(lived, assignment, SystemSource()).tobytes()
+        trajectory = Trajectory([0, 1], [0, 0], [1, 0])
+        return mechanism.privatize(trajectory, assignment, SystemSource()).tobytes()
 
     ledger = Ledger(path)
     _, content = ledger.report("a", mechanism.guarantee, make)

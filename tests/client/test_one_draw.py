@@ -180,8 +180,8 @@ def test_whatever_fails_behind_the_draw(
     (entry,) = Ledger(path).entries()
     assert entry.lost
     journal = journal_of(path, relay.deployment)
-    assert not journal.exists() or journal.read_bytes() == b"", "what was lived is not kept"
-    # Another report, with a spend of its own, is another life.
+    assert not journal.exists() or journal.read_bytes() == b"", "what was seen is not kept"
+    # Another report, with a spend of its own, is another episode.
     client_of(relay, path).take_part(0, walk, again=True, send=False)
     assert len(draws) == 2
     assert Ledger(path).spent().epsilon == 6.0
@@ -190,7 +190,7 @@ def test_whatever_fails_behind_the_draw(
 def test_a_draw_that_cannot_be_announced_is_not_made(
     relay: Stub, path: Path, draws: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The life is kept: its report is drawn when there is room again."""
+    """The episode is kept: its report is drawn when there is room again."""
     client = client_of(relay, path)
     episode = client.begin()
     for _ in range(2):

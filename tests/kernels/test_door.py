@@ -27,7 +27,7 @@ from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.policies.tables import TableDistribution
 from ldprl.shape import Array, Shape
-from ldprl.simulation.random_policies import live
+from ldprl.simulation.random_policies import sample_bits
 from ldprl.simulation.regret import RegretRecorder
 from ldprl.statistics import Statistics
 from ldprl.structure import Structure
@@ -100,13 +100,13 @@ def cases(shape: Shape) -> Iterator[Callable[[], object]]:
         yield lambda length=length: boundary(1.0, 1.0, 0.0, 3.0, np.ones(length))  # type: ignore[misc]
     even = np.full((1, shape.states, shape.actions), 1 / shape.actions)
     law, whole = TableDistribution.of(shape, even, "0" * 32), (0.0, float(shape.horizon))
-    live(mdp, law, whole, 0.1, 10, rng)
+    sample_bits(mdp, law, whole, 0.1, 10, rng)
     for other in OTHERS:
         even = np.full((1, other.states, other.actions), 1 / other.actions)
         theirs = TableDistribution.of(other, even, "0" * 32)
-        yield lambda theirs=theirs: live(mdp, theirs, whole, 0.1, 10, rng)  # type: ignore[misc]
+        yield lambda theirs=theirs: sample_bits(mdp, theirs, whole, 0.1, 10, rng)  # type: ignore[misc]
     for bounds in ((1.0, 1.0), (-1.0, 2.0), (0.0, np.nan), (0.0, 1e9)):
-        yield lambda bounds=bounds: live(mdp, law, bounds, 0.1, 10, rng)  # type: ignore[misc]
+        yield lambda bounds=bounds: sample_bits(mdp, law, bounds, 0.1, 10, rng)  # type: ignore[misc]
     for part in ("admissible", "successors", "rewards", "groups", "incumbent"):
         columns = {"admissible": shape.actions, "successors": shape.states}.get(part, 2)
         for rows in (shape.states + 1, 1, 400):

@@ -14,7 +14,7 @@ from ldprl.partition import Partition
 from ldprl.policies.policy import MOST_POLICIES
 from ldprl.policies.tables import TableDistribution
 from ldprl.shape import IntArray
-from ldprl.simulation.reference import live
+from ldprl.simulation.reference import episode
 from ldprl.statistics import Statistics
 from tests.mechanisms.questions.worlds import SHAPE, world
 
@@ -39,8 +39,8 @@ def reports_of(
     values = []
     for number in numbers:
         received = assignment.drawn(number)
-        lived = live(world(), received.table, rng)
-        report = mechanism.privatize(lived, received, source)
+        trajectory = episode(world(), received.table, rng)
+        report = mechanism.privatize(trajectory, received, source)
         values.append(mechanism.codec(received).write(report))
     return values, numbers
 

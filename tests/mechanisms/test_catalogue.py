@@ -93,8 +93,8 @@ def test_an_empty_trajectory_is_reported_like_any_other(name: str) -> None:
 @pytest.mark.parametrize("name", PRIVATE)
 def test_the_smallest_problems_work(name: str, shape: Shape) -> None:
     mechanism = PRIVATE[name](shape)
-    lived = Trajectory([0] * shape.horizon, [0] * shape.horizon, [0.5] * shape.horizon)
-    report = mechanism.privatize(lived, ASSIGNMENT, InsecureSource(0))
+    trajectory = Trajectory([0] * shape.horizon, [0] * shape.horizon, [0.5] * shape.horizon)
+    report = mechanism.privatize(trajectory, ASSIGNMENT, InsecureSource(0))
     assignment = Assignment([[0] * shape.states] * shape.horizon)  # type: ignore[arg-type]
     assert mechanism.decode(report, 1, assignment).users == 1
 

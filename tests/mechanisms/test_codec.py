@@ -19,7 +19,7 @@ from tests.protocol.deployments import EVERY, deployment
 from tests.protocol.test_messages import assignments
 
 
-def lives(shape: Shape, assignment: Assignment) -> list[Trajectory]:
+def trajectories(shape: Shape, assignment: Assignment) -> list[Trajectory]:
     """Nothing at all; one cell again and again, which counts the most; and a fractional reward."""
     horizon = shape.horizon
     same = [int(assignment.table[h, 0]) for h in range(horizon)]
@@ -37,9 +37,9 @@ def test_every_report_is_inside_and_arrives_as_it_was_made(kind: str) -> None:
     source = InsecureSource(11)
     for assignment in assignments(it):
         letters = it.built.codec(assignment)
-        for lived in lives(it.shape, assignment):
+        for trajectory in trajectories(it.shape, assignment):
             for _ in range(20):
-                report = it.built.privatize(lived, assignment, source)
+                report = it.built.privatize(trajectory, assignment, source)
                 sent = json.loads(json.dumps(letters.write(report)))
                 assert np.array_equal(letters.read(sent), report)
                 assert letters.read(sent).dtype == np.int64

@@ -33,15 +33,15 @@ def test_a_report_is_one_bit_and_exactly_epsilon_private(epsilon: float) -> None
     assert mechanism.guarantee.epsilon == epsilon
     assert mechanism.guarantee.delta == 0
     codec = mechanism.codec(ASKED)
-    life = Trajectory([0, 1], [0, 0], [1.0, 1.0])
-    report = mechanism.privatize(life, ASKED, InsecureSource(0))
+    episode = Trajectory([0, 1], [0, 0], [1.0, 1.0])
+    report = mechanism.privatize(episode, ASKED, InsecureSource(0))
     assert codec.write(report) in ([0], [1])
 
 
 def test_likelihoods_are_those_of_the_reports() -> None:
     """A z-test at 6 standard deviations; the other trajectory's likelihood is the mutant."""
     mechanism = ReturnBits(SHAPE, 1.0)
-    lives = {
+    episodes = {
         0.5: Trajectory([0, 1], [0, 0], [1.0, 0.0]),
         1.0: Trajectory([0, 1], [0, 0], [1.0, 1.0]),
         0.0: Trajectory([0, 1], [0, 0], [0.0, 0.0]),
@@ -49,15 +49,15 @@ def test_likelihoods_are_those_of_the_reports() -> None:
     astray = Trajectory([0, 1], [0, 1], [1.0, 1.0])
     count = 4000
     chances = {}
-    for life in (*lives.values(), astray):
-        drawn = mechanism.privatize_many(life, ASKED, count, InsecureSource(1))
+    for episode in (*episodes.values(), astray):
+        drawn = mechanism.privatize_many(episode, ASKED, count, InsecureSource(1))
         ones = float(np.array(drawn)[:, 1].sum())
-        likelihood = mechanism.log_likelihood(np.array([[0, 1]]), life, ASKED)
+        likelihood = mechanism.log_likelihood(np.array([[0, 1]]), episode, ASKED)
         assert likelihood is not None
         chance = float(np.exp(likelihood[0]))
         assert abs(ones - count * chance) < 6 * np.sqrt(count * chance * (1 - chance))
-        chances[id(life)] = chance
-    half, one, none = (chances[id(life)] for life in lives.values())
+        chances[id(episode)] = chance
+    half, one, none = (chances[id(episode)] for episode in episodes.values())
     assert half == chances[id(astray)] == pytest.approx(0.5)
     assert one / none == pytest.approx(math.e)
     assert count * (one - half) > 6 * np.sqrt(count / 4)

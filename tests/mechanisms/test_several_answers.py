@@ -34,11 +34,11 @@ def asked(mechanism: SubsetSelection, seed: int = 0) -> list[Assignment]:
     return list(mechanism.ask((Assignment(policy),)))
 
 
-def items(lived: Trajectory, assignment: Assignment, shape: Shape) -> tuple[int, ...]:
+def items(episode: Trajectory, assignment: Assignment, shape: Shape) -> tuple[int, ...]:
     """Return what the user holds for each question; rewards are 0 or 1."""
     source = InsecureSource(0)
     return tuple(
-        question.item(shape, assignment.table, lived, source) for question in assignment.questions
+        question.item(shape, assignment.table, episode, source) for question in assignment.questions
     )
 
 
@@ -61,7 +61,7 @@ def test_no_two_users_are_told_apart_by_more_than_epsilon(layout: LayoutName) ->
     mechanism = SubsetSelection(SMALL, epsilon, layout=layout, answers=2)
     for assignment in asked(mechanism):
         oracles = [oracle for _, oracle, _ in mechanism.parts(assignment)]
-        held = {items(lived, assignment, SMALL) for lived in all_trajectories(SMALL)}
+        held = {items(episode, assignment, SMALL) for episode in all_trajectories(SMALL)}
         # Given the trajectory the answers are independent, so the worst report is one of
         # the worst parts.
         worst = Fraction(0)
@@ -124,19 +124,19 @@ def test_two_answers_with_the_whole_epsilon_are_convicted() -> None:
 def test_every_user_answers_every_question(shape: Shape, layout: LayoutName, answers: int) -> None:
     """One part of the report after the other, each with its own ⊥ at the end."""
     mechanism = SubsetSelection(shape, CERTAIN, layout=layout, answers=answers)
-    lives = [*all_trajectories(SMALL)] if shape == SMALL else []
+    episodes = [*all_trajectories(SMALL)] if shape == SMALL else []
     rng = np.random.default_rng(1)
     for _ in range(40):
         draws = [rng.integers(0, n, shape.horizon) for n in (shape.states, shape.actions, 2)]
-        lives.append(Trajectory(*(draw.tolist() for draw in draws)))
+        episodes.append(Trajectory(*(draw.tolist() for draw in draws)))
     for assignment in asked(mechanism):
         sizes = [oracle.items for _, oracle, _ in mechanism.parts(assignment)]
         starts = np.cumsum([0, *sizes[:-1]])
-        for lived in [*lives, Trajectory.empty()]:
-            report = mechanism.privatize(lived, assignment, InsecureSource(0))
-            expected = starts + items(lived, assignment, shape)
+        for episode in [*episodes, Trajectory.empty()]:
+            report = mechanism.privatize(episode, assignment, InsecureSource(0))
+            expected = starts + items(episode, assignment, shape)
             assert np.flatnonzero(report).tolist() == expected.tolist()
-            many = np.asarray(mechanism.privatize_many(lived, assignment, 3, InsecureSource(0)))
+            many = np.asarray(mechanism.privatize_many(episode, assignment, 3, InsecureSource(0)))
             assert (many == report).all()
 
 
@@ -164,14 +164,14 @@ def test_decoding_is_the_sum_of_what_single_questions_tell(
     for assignment in asked(several, seed=3):
         for _ in range(10):
             draws = [rng.integers(0, n, shape.horizon) for n in (shape.states, shape.actions, 2)]
-            lived = Trajectory(*(draw.tolist() for draw in draws))
+            episode = Trajectory(*(draw.tolist() for draw in draws))
             found = several.decode(
-                mean_report(several, items(lived, assignment, shape), assignment), 1, assignment
+                mean_report(several, items(episode, assignment, shape), assignment), 1, assignment
             )
             truth = certain.no_statistics()
             for question in assignment.questions:
                 alone = Assignment(assignment.table, 1.0, (question,))
-                report = certain.privatize(lived, alone, InsecureSource(0))
+                report = certain.privatize(episode, alone, InsecureSource(0))
                 truth += certain.decode(report, 1, alone)
             assert found.users == 1
             for name in ("rewards", "visits", "transitions", "arrivals"):

@@ -45,16 +45,16 @@ def every_question(mechanism: SubsetSelection, seed: int = 0) -> list[Assignment
 
 
 def expected_answer(
-    lived: Trajectory, assignment: Assignment, shape: Shape, kind: str, step: int
+    episode: Trajectory, assignment: Assignment, shape: Shape, kind: str, step: int
 ) -> int:
     """Return the item by hand: rows of states, then bits, then next states; ⊥ at the end."""
     s, last = shape.states, {"reward": 2, "transition": shape.states, "joint": 2 * shape.states}
-    if not lived.states or any(
-        lived.actions[h] != assignment.table[h, lived.states[h]] for h in range(step + 1)
+    if not episode.states or any(
+        episode.actions[h] != assignment.table[h, episode.states[h]] for h in range(step + 1)
     ):
         return s * last[kind]
-    state, bit = int(lived.states[step]), int(lived.rewards[step])
-    after = int(lived.states[step + 1]) if step + 1 < shape.horizon else 0
+    state, bit = int(episode.states[step]), int(episode.rewards[step])
+    after = int(episode.states[step + 1]) if step + 1 < shape.horizon else 0
     return {
         "reward": state * 2 + bit,
         "transition": state * s + after,
@@ -71,9 +71,9 @@ def test_every_user_answers_the_question(shape: Shape, layout: LayoutName) -> No
     silent = 0
     for assignment in every_question(mechanism):
         (question,) = assignment.questions
-        for lived in all_trajectories(shape):
-            report = mechanism.privatize(lived, assignment, source)
-            answer = expected_answer(lived, assignment, shape, question.kind, question.step)
+        for episode in all_trajectories(shape):
+            report = mechanism.privatize(episode, assignment, source)
+            answer = expected_answer(episode, assignment, shape, question.kind, question.step)
             assert np.flatnonzero(report).tolist() == [answer]
             silent += answer == len(report) - 1
     assert silent > 0
@@ -98,8 +98,8 @@ def test_no_two_users_are_told_apart_by_more_than_epsilon(layout: LayoutName) ->
         (question,) = assignment.questions
         oracle = mechanism.oracle(question.what)
         answers = {
-            expected_answer(lived, assignment, shape, question.kind, question.step)
-            for lived in all_trajectories(shape)
+            expected_answer(episode, assignment, shape, question.kind, question.step)
+            for episode in all_trajectories(shape)
         }
         worst = max(
             chance_of(oracle, subset, one) / chance_of(oracle, subset, other)
@@ -114,8 +114,8 @@ def test_a_fractional_reward_becomes_a_bit_of_that_mean() -> None:
     """Type-I error 1e-6 (normal limit of 4,000 bits: 5 standard deviations are 0.04)."""
     mechanism = SubsetSelection(Shape(1, 1, 1), CERTAIN, layout="separate")
     assignment = Assignment(np.zeros((1, 1), int), 1.0, (Question(Reward(), 0, np.ones(1)),))
-    lived = Trajectory([0], [0], [0.3])
-    reports = mechanism.privatize_many(lived, assignment, 4000, InsecureSource(1))
+    episode = Trajectory([0], [0], [0.3])
+    reports = mechanism.privatize_many(episode, assignment, 4000, InsecureSource(1))
     bits = mechanism.tally(np.array(reports))
     assert bits.sum() == 4000
     assert bits[1] / 4000 == pytest.approx(0.3, abs=0.04)

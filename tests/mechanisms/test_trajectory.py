@@ -96,8 +96,8 @@ def test_numpy_values_are_welcome() -> None:
         np.array([1, 0, 1]),
         np.array([1, 0.5, 0.5], dtype=np.float32),
     ]
-    lived = Trajectory(*columns)
-    assert lived.counts(layout, SOURCE)[:4].tolist() == [0, 6, 2, 0]
+    episode = Trajectory(*columns)
+    assert episode.counts(layout, SOURCE)[:4].tolist() == [0, 6, 2, 0]
 
 
 @pytest.mark.parametrize(

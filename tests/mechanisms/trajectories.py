@@ -30,7 +30,7 @@ def all_trajectories(shape: Shape) -> Iterator[Trajectory]:
 def all_counts(layout: Layout) -> IntArray:
     """Return the counters of every trajectory, without repetition, one in each row."""
     source = InsecureSource(0)
-    rows = [lived.counts(layout, source) for lived in all_trajectories(layout.shape)]
+    rows = [episode.counts(layout, source) for episode in all_trajectories(layout.shape)]
     return np.unique(np.array(rows, dtype=np.int64), axis=0)
 
 

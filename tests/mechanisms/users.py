@@ -42,9 +42,9 @@ def counters(draw: st.DrawFn, layout: Layout) -> IntArray:
     """Counters of some user after rounding; rewards on the grid stand for any rounded ones."""
     horizon, resolution = layout.shape.horizon, layout.resolution or 1
     if draw(st.integers(0, 9)) == 0:
-        lived = Trajectory.empty()
+        trajectory = Trajectory.empty()
     else:
-        lived = Trajectory(
+        trajectory = Trajectory(
             draw(
                 st.lists(
                     st.integers(0, layout.shape.states - 1), min_size=horizon, max_size=horizon
@@ -57,7 +57,7 @@ def counters(draw: st.DrawFn, layout: Layout) -> IntArray:
             ),
             [draw(st.integers(0, resolution)) / resolution for _ in range(horizon)],
         )
-    vector = lived.counts(layout, InsecureSource(draw(st.integers(0, 99))))
+    vector = trajectory.counts(layout, InsecureSource(draw(st.integers(0, 99))))
     return np.asarray(vector, dtype=np.int64)
 
 

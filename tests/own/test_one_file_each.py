@@ -27,7 +27,7 @@ from ldprl.protocol.statement import privacy_statement
 from ldprl.service.intake import Report
 from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
-from ldprl.simulation.reference import live, run_protocol
+from ldprl.simulation.reference import episode, run_protocol
 from ldprl.simulation.world import draw_true_counts
 from tests.own.eps_greedy import EpsGreedy
 from tests.own.one_of_all import OneOfAll
@@ -82,8 +82,8 @@ def test_they_are_deployed(tmp_path: Path) -> None:
         received = published.response(index, own)
         issued = Issued.from_document(json.loads(received), again, own)
         asked |= {question.kind for question in issued.assignment.questions}
-        lived = live(MDP, issued.assignment.table, rng)
-        report = again.built.privatize(lived, issued.assignment, InsecureSource(number))
+        trajectory = episode(MDP, issued.assignment.table, rng)
+        report = again.built.privatize(trajectory, issued.assignment, InsecureSource(number))
         values = again.built.codec(issued.assignment).write(report)
         sent = json.loads(json.dumps(report_document(report_id, issued, values)))
         admitted = service.intake._admit(Report(**sent), service.view)

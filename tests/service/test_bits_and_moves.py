@@ -18,7 +18,7 @@ from ldprl.service.intake import Report
 from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
 from ldprl.service.view_data import dashboard, export
-from ldprl.simulated_clients import EpisodeSampler
+from ldprl.worlds.episodes import EpisodeSampler
 from tests.learning.test_ldp_ways import locked_corridor
 from tests.service.test_return_bits import report_of
 
@@ -47,9 +47,9 @@ def ids_of(service: Service, moves: bool) -> Iterator[str]:
 def test_users_answer_one_of_two_kinds_and_the_next_plan_reads_both(tmp_path: Path) -> None:
     service = served(tmp_path)
     plan, mechanism = service.view.current.plan, service.deployment.built
-    life, source = EpisodeSampler(WORLD, np.random.default_rng(1)), InsecureSource(2)
+    sampler, source = EpisodeSampler(WORLD, np.random.default_rng(1)), InsecureSource(2)
     moves, bits = (
-        [report_of(service, one, life, source) for one in islice(ids_of(service, kind), count)]
+        [report_of(service, one, sampler, source) for one in islice(ids_of(service, kind), count)]
         for kind, count in ((True, MOVES), (False, USERS - MOVES))
     )
     admitted = [service.intake._admit(Report(**one), service.view) for one in moves + bits]
@@ -82,9 +82,9 @@ def test_users_answer_one_of_two_kinds_and_the_next_plan_reads_both(tmp_path: Pa
 
 def test_a_move_that_names_too_many_pairs_is_refused(tmp_path: Path) -> None:
     service = served(tmp_path)
-    life, source = EpisodeSampler(WORLD, np.random.default_rng(0)), InsecureSource(0)
+    sampler, source = EpisodeSampler(WORLD, np.random.default_rng(0)), InsecureSource(0)
     first = next(ids_of(service, moves=True))
-    good = report_of(service, first, life, source)
+    good = report_of(service, first, sampler, source)
     service.intake._admit(Report(**good), service.view)
     missing = next(i for i in range(65) if i not in good["values"])
     for values in (sorted([*good["values"], missing]), good["values"][:-1], [0]):

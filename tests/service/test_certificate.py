@@ -23,7 +23,7 @@ from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings, read_deployment
 from ldprl.service.view_data import certificate, export
 from ldprl.shape import Policy
-from ldprl.simulated_clients import EpisodeSampler
+from ldprl.worlds.episodes import EpisodeSampler
 from ldprl.worlds.evaluation import optimum, policy_values
 from ldprl.worlds.families import random_mdp
 
@@ -199,7 +199,7 @@ def lost_at_worst(folder: Path, most_lost: str) -> float:
     # Who gets which assignment is the same each time.
     service.database.secret = bytes(32)
     rng, value = np.random.default_rng(3), float(world.initial @ best.values[0])
-    life, source = EpisodeSampler(world, rng), InsecureSource(5)
+    sampler, source = EpisodeSampler(world, rng), InsecureSource(5)
     lost, worst, users = 0.0, 0.0, 0
     for _ in range(5):
         published, reports = service.view.current, list[Admitted]()
@@ -210,8 +210,8 @@ def lost_at_worst(folder: Path, most_lost: str) -> float:
             name = rng.bytes(16)
             index = published.drawn(name.hex(), service.database.secret)
             assignment, letters = published.plan[index], published.codecs[index]
-            lived = trajectory(life, assignment.table)
-            report = service.deployment.built.privatize(lived, assignment, source)
+            episode = trajectory(sampler, assignment.table)
+            report = service.deployment.built.privatize(episode, assignment, source)
             values = letters.admit(letters.write(report))
             reports.append(Admitted(name, published.version, index, letters, values))
             lost += value - worth[index]
@@ -223,14 +223,14 @@ def lost_at_worst(folder: Path, most_lost: str) -> float:
     return worst
 
 
-def trajectory(life: EpisodeSampler, policy: Policy) -> Trajectory:
-    state, lived = life.start(), list[tuple[int, int, float]]()
+def trajectory(sampler: EpisodeSampler, policy: Policy) -> Trajectory:
+    state, episode = sampler.start(), list[tuple[int, int, float]]()
     for row in policy:
         action = int(row[state])
-        reward, following = life.step(state, action)
-        lived.append((state, action, reward))
+        reward, following = sampler.step(state, action)
+        episode.append((state, action, reward))
         state = following
-    states, actions, rewards = zip(*lived, strict=True)
+    states, actions, rewards = zip(*episode, strict=True)
     return Trajectory(states, actions, rewards)
 
 

@@ -162,7 +162,7 @@ def counters_pvalue(parts: list[ReportedSum]) -> float:
     """Test the counters' places, one by one, and their spread, together.
 
     Each is the sum of 1,200 draws of noise and so close to normal, and independent of the others
-    apart from the small share that people's lives have in it.
+    apart from the small share that people's trajectories have in it.
     """
     (part,) = parts
     z = (part.tally - part.engine.mean(axis=0)) / part.engine.std(axis=0, ddof=1)

@@ -30,7 +30,7 @@ from ldprl.service.service import Service
 from ldprl.service.settings import ServiceSettings
 from ldprl.service.view_data import dashboard, export
 from ldprl.shape import IntArray
-from ldprl.simulated_clients import EpisodeSampler
+from ldprl.worlds.episodes import EpisodeSampler
 from ldprl.worlds.tabular import TabularMDP
 from tests.service.test_end_to_end import (
     ENGINE_DRAWS,
@@ -57,9 +57,9 @@ def served(path: Path, shape: Shape, epsilon: str = "1") -> Service:
 
 
 def report_of(
-    service: Service, report_id: str, life: EpisodeSampler, source: RandomSource
+    service: Service, report_id: str, sampler: EpisodeSampler, source: RandomSource
 ) -> dict[str, Any]:
-    """Live one user's life with the client's own code; return the report as it is sent."""
+    """Play one user's episode with the client's own code; return the report as it is sent."""
     published, deployment = service.view.current, service.deployment
     own, index = (
         int(report_id, 16) % MOST_POLICIES,
@@ -67,22 +67,22 @@ def report_of(
     )
     answer = published.response(index, own)
     issued = Issued.from_document(json.loads(answer), deployment, own)
-    state, states, actions, rewards = life.start(), [], [], []
+    state, states, actions, rewards = sampler.start(), [], [], []
     for h in range(deployment.shape.horizon):
         states.append(state)
         actions.append(int(issued.assignment.table[h, state]))
-        reward, state = life.step(states[-1], actions[-1])
+        reward, state = sampler.step(states[-1], actions[-1])
         rewards.append(reward)
-    lived = Trajectory(states, actions, rewards)
-    sent = Received(issued).report(deployment, report_id, lived, source)
+    trajectory = Trajectory(states, actions, rewards)
+    sent = Received(issued).report(deployment, report_id, trajectory, source)
     assert len(answer) + len(sent) < 4096
     return json.loads(sent)  # type: ignore[no-any-return]
 
 
 def visited_by(service: Service, world: TabularMDP, users: int) -> list[dict[str, Any]]:
     rng, source = np.random.default_rng(1), InsecureSource(2)
-    life, secret = EpisodeSampler(world, rng), np.random.default_rng(3)
-    reports = [report_of(service, secret.bytes(16).hex(), life, source) for _ in range(users)]
+    sampler, secret = EpisodeSampler(world, rng), np.random.default_rng(3)
+    reports = [report_of(service, secret.bytes(16).hex(), sampler, source) for _ in range(users)]
     admitted = [service.intake._admit(Report(**one), service.view) for one in reports]
     assert set(service.database.commit(admitted, {})) == {"counted"}
     assert set(service.database.commit(admitted, {})) == {"duplicate"}
@@ -182,8 +182,8 @@ def test_the_next_plan_reads_the_sums_and_the_pages_show_them(tmp_path: Path) ->
 
 def test_values_that_are_no_bit_and_numbers_that_nobody_draws_are_refused(tmp_path: Path) -> None:
     service = served(tmp_path, WORLD.shape)
-    life = EpisodeSampler(WORLD, np.random.default_rng(0))
-    good = report_of(service, "a" * 32, life, InsecureSource(0))
+    sampler = EpisodeSampler(WORLD, np.random.default_rng(0))
+    good = report_of(service, "a" * 32, sampler, InsecureSource(0))
     drawn = partial(service.view.current.drawn, secret=service.intake._secret)
     another = next(one * 32 for one in "bcdef0123456789" if drawn(one * 32) != good["assignment"])
     changes: list[tuple[dict[str, Any], str]] = [

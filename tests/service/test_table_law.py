@@ -69,7 +69,7 @@ def served(monkeypatch: pytest.MonkeyPatch, path: Path, shape: Shape, **how: Any
 
 
 def report_of(service: Service, report_id: str, rng: np.random.Generator) -> dict[str, Any]:
-    """Live one user's life from the bytes that the service hands out."""
+    """Play one user's episode from the bytes that the service hands out."""
     published, deployment = service.view.current, service.deployment
     own, index = (
         int(report_id, 16) % MOST_POLICIES,
@@ -80,9 +80,9 @@ def report_of(service: Service, report_id: str, rng: np.random.Generator) -> dic
     policy, shape = issued.assignment.table, deployment.shape
     states = rng.integers(shape.states, size=shape.horizon).tolist()
     actions = [int(policy[h, state]) for h, state in enumerate(states)]
-    lived = Trajectory(states, actions, rng.integers(2, size=shape.horizon).tolist())
+    trajectory = Trajectory(states, actions, rng.integers(2, size=shape.horizon).tolist())
     report = deployment.built.privatize(
-        lived, issued.assignment, InsecureSource(int(rng.integers(2**31)))
+        trajectory, issued.assignment, InsecureSource(int(rng.integers(2**31)))
     )
     values = deployment.built.codec(issued.assignment).write(report)
     return json.loads(json.dumps(report_document(report_id, issued, values)))  # type: ignore[no-any-return]

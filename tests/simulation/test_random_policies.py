@@ -26,7 +26,12 @@ from ldprl.policies.tables import TableDistribution
 from ldprl.shape import Array, FloatArray
 from ldprl.simulation.engine import simulate
 from ldprl.simulation.loops import gather
-from ldprl.simulation.random_policies import few_tables, live, sample_by_table, table_users_of
+from ldprl.simulation.random_policies import (
+    few_tables,
+    sample_bits,
+    sample_by_table,
+    table_users_of,
+)
 from ldprl.simulation.reference import run_protocol
 from ldprl.worlds import random_mdp
 from ldprl.worlds.evaluation import optimum, policy_values
@@ -87,7 +92,7 @@ def test_users_have_the_exact_law(kind: Kind, states: int, parts: int) -> None:
     # With two states there are 2⁶ tables, and users are drawn by table; with three one by one.
     assert len(few_tables(mdp).lost) == (64 if states == 2 else 0)
     rng = np.random.default_rng(1)
-    answers, lost = live(mdp, law, (0.5, 2.5), 0.2, USERS, rng)
+    answers, lost = sample_bits(mdp, law, (0.5, 2.5), 0.2, USERS, rng)
     assert np.all(answers.sum(axis=(2, 3)) == USERS)
 
     def z(flip: float) -> float:
@@ -108,10 +113,10 @@ def test_users_have_the_exact_law(kind: Kind, states: int, parts: int) -> None:
 
 @entry
 def _gathered(
-    channel: Any, population: Any, draft: Any, i: int, users: float, sums: Any, chance: Array,
+    channel: Any, world: Any, buffer: Any, i: int, users: float, sums: Any, chance: Array,
     stream: Array,
 ) -> None:  # fmt: skip
-    gather(channel, population, draft, i, users, sums, chance, stream)
+    gather(channel, world, buffer, i, users, sums, chance, stream)
 
 
 @pytest.mark.parametrize(("states", "users"), [(2, 5000), (3, 5000), (2, 10)])
@@ -124,12 +129,12 @@ def test_compiled_sums_are_those_that_a_service_decodes(states: int, users: int)
     assert isinstance(learner, LDPReturns)
     planner, channel = learner.planner(empty, rng), mechanism.channel()
     run_planner(planner, known, rng)
-    population, sums = table_users_of(mdp, planner.buffer.most_parts), sums_of(empty)
+    world, sums = table_users_of(mdp, planner.buffer.most_parts), sums_of(empty)
     plan = learner.read(planner.buffer, mdp.shape)
     decoded, streams = empty, rng.integers(0, 2**64, (2, 4), dtype=np.uint64)
     for i, assignment in enumerate(plan):
         scored = int(planner.buffer.scored[i])
-        _gathered(channel, population, planner.buffer, i, float(users), sums, *streams)
+        _gathered(channel, world, planner.buffer, i, float(users), sums, *streams)
         if not scored:
             # The answers are not kept: only where returns lie is known then.
             sums = sums_of(decoded)
@@ -201,7 +206,7 @@ def test_other_laws_are_refused() -> None:
         mdp.shape, CHANCES[:1, :2], SEED, where=Partition(np.array([0, 1, 1]))
     )
     with pytest.raises(InputError, match="law"):
-        live(mdp, law, (0.0, 1.0), 0.1, 10, np.random.default_rng(0))
+        sample_bits(mdp, law, (0.0, 1.0), 0.1, 10, np.random.default_rng(0))
     # Actions that all steps share must not count as those of a step.
     assignment = Assignment(
         TableDistribution.of(mdp.shape, CHANCES[:1], SEED),

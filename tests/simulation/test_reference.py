@@ -11,7 +11,7 @@ from ldprl.learning.psrl import PSRL
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.shuffle import Shuffle
 from ldprl.shape import Shape
-from ldprl.simulation.reference import live, run_protocol
+from ldprl.simulation.reference import episode, run_protocol
 from ldprl.worlds import TabularMDP
 from tests.simulation.stubs import Watched
 
@@ -29,19 +29,21 @@ def test_a_life_follows_the_policy() -> None:
     mdp, rng = problem(), np.random.default_rng(0)
     policy = np.array([[0, 1], [1, 0]])
     for _ in range(100):
-        life = live(mdp, policy, rng)
-        life.check(mdp.shape)
-        assert [policy[step, state] for step, state in enumerate(life.states)] == life.actions
-        assert set(life.rewards) <= {0.0, 1.0}
+        trajectory = episode(mdp, policy, rng)
+        trajectory.check(mdp.shape)
+        assert [
+            policy[step, state] for step, state in enumerate(trajectory.states)
+        ] == trajectory.actions
+        assert set(trajectory.rewards) <= {0.0, 1.0}
 
 
 def test_impossible_moves_and_fixed_rewards() -> None:
     mdp = TabularMDP(
         np.array([[[0.0, 1.0]], [[1.0, 0.0]]]), np.array([[0.25], [0.75]]), 4, np.array([1.0, 0.0])
     )
-    life = live(mdp, np.zeros((4, 2), dtype=np.int64), np.random.default_rng(0))
-    assert life.states == [0, 1, 0, 1]
-    assert life.rewards == [0.25, 0.75, 0.25, 0.75]
+    trajectory = episode(mdp, np.zeros((4, 2), dtype=np.int64), np.random.default_rng(0))
+    assert trajectory.states == [0, 1, 0, 1]
+    assert trajectory.rewards == [0.25, 0.75, 0.25, 0.75]
 
 
 def test_each_user_is_planned_for_from_the_reports_before() -> None:

@@ -10,7 +10,7 @@ from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.mechanisms.true_counts import TrueCounts
 from ldprl.shape import Array, FloatArray, Policy
-from ldprl.simulation.reference import live
+from ldprl.simulation.reference import episode
 from ldprl.simulation.world import draw_true_counts
 from ldprl.worlds import TabularMDP, random_mdp
 from tests.statistical.checks import TYPE_I, same_law, together
@@ -32,19 +32,19 @@ POLICY: Policy = np.array([[0, 1, 1], [1, 0, 1], [0, 0, 1]])
 
 
 def gather(mdp: TabularMDP, lives: list[Trajectory]) -> TrueCounts:
-    """Add up written-out lives step by step."""
+    """Add up written-out episodes step by step."""
     shape = mdp.shape
     arrivals = np.zeros((shape.horizon, shape.states), dtype=np.int64)
     moves = np.zeros((shape.horizon - 1, shape.states, shape.states), dtype=np.int64)
     rewards = np.zeros((shape.horizon, shape.states))
     squares = np.zeros((shape.horizon, shape.states))
-    for life in lives:
-        for step, (state, reward) in enumerate(zip(life.states, life.rewards, strict=True)):
+    for seen in lives:
+        for step, (state, reward) in enumerate(zip(seen.states, seen.rewards, strict=True)):
             arrivals[step, state] += 1
             rewards[step, state] += reward
             squares[step, state] += reward**2
             if step + 1 < shape.horizon:
-                moves[step, state, life.states[step + 1]] += 1
+                moves[step, state, seen.states[step + 1]] += 1
     return TrueCounts(len(lives), arrivals, moves, rewards, squares, mdp, POLICY)
 
 
@@ -63,8 +63,8 @@ def test_counts_are_the_sum_of_the_users_counts(
     layout = Layout(mdp.shape, squares=squares, resolution=None)
     rng = np.random.default_rng(1)
     source = InsecureSource(rng)
-    lives = [live(mdp, POLICY, rng) for _ in range(50)]
-    expected: Array = np.sum([life.counts(layout, source) for life in lives], axis=0)
+    lives = [episode(mdp, POLICY, rng) for _ in range(50)]
+    expected: Array = np.sum([seen.counts(layout, source) for seen in lives], axis=0)
     np.testing.assert_allclose(gather(mdp, lives).counts(layout, POLICY), expected, atol=1e-12)
 
 
@@ -115,7 +115,7 @@ def samples(
     rows = []
     for _ in range(runs):
         if one_by_one:
-            totals = gather(mdp, [live(mdp, policy, rng) for _ in range(users)])
+            totals = gather(mdp, [episode(mdp, policy, rng) for _ in range(users)])
         else:
             totals = draw_true_counts(mdp, policy, users, None, rng)
         rows.append(flat(totals))
@@ -183,8 +183,8 @@ def test_rounding_has_the_law_of_rounding_one_by_one(resolution: int) -> None:
     layout = Layout(mdp.shape, squares=True, resolution=resolution)
     reference, ours, mutant = [], [], []
     for _ in range(runs):
-        lives = [live(mdp, POLICY, rng) for _ in range(users)]
-        reference.append(np.sum([life.counts(layout, source) for life in lives], axis=0))
+        lives = [episode(mdp, POLICY, rng) for _ in range(users)]
+        reference.append(np.sum([seen.counts(layout, source) for seen in lives], axis=0))
         totals = draw_true_counts(mdp, POLICY, users, resolution, rng)
         ours.append(totals.counts(layout, POLICY))
         other = draw_true_counts(mdp, POLICY, users, 2, rng)

@@ -20,7 +20,7 @@ USERS = 3000
 GROUP = 3
 SUMS = 1500
 # Two steps in different cells, with rewards that no grid used here holds exactly.
-LIVED = Trajectory([0, 1], [1, 0], [0.3, 0.9])
+EPISODE = Trajectory([0, 1], [1, 0], [0.3, 0.9])
 POLICY = np.array([[1, 0], [1, 0]])
 VARIANTS: list[dict[str, Any]] = [
     {"constants": "sound"},
@@ -41,12 +41,12 @@ PARAMETERS = [pytest.param(*case, id=f"{case[0]}-{case[1]}") for case in CASES] 
 
 @cache
 def reports_of(name: str, variant: int) -> tuple[CountingMechanism, Array]:
-    """Return a mechanism and what ``USERS`` users who all lived ``LIVED`` report."""
+    """Return a mechanism and what ``USERS`` users whose episode was ``EPISODE`` report."""
     options = dict((VARIANTS + FINER)[variant])
     shape = Shape(2, 2, 2, step_dependent=options.pop("step_dependent", False))
     mechanism = PRIVATE[name](shape, policy_aware=False, **options)
     source = InsecureSource(variant)
-    counts = np.array([LIVED.counts(mechanism.layout, source) for _ in range(USERS)])
+    counts = np.array([EPISODE.counts(mechanism.layout, source) for _ in range(USERS)])
     return mechanism, mechanism.privatize_counts(counts, source)
 
 
@@ -63,7 +63,7 @@ def decoded(mechanism: CountingMechanism, tallies: Array, users: int) -> FloatAr
 
 def truth_of(mechanism: CountingMechanism) -> Array:
     exact = Layout(mechanism.shape, mechanism.layout.squares, resolution=None)
-    return LIVED.counts(exact, InsecureSource(0))
+    return EPISODE.counts(exact, InsecureSource(0))
 
 
 @pytest.mark.parametrize(("name", "variant"), PARAMETERS)
@@ -92,7 +92,7 @@ def test_sums_have_the_law_of_added_reports(name: str, variant: int) -> None:
     source, rng = InsecureSource(99), np.random.default_rng(variant)
     drawn = []
     for _ in range(SUMS):
-        counts = sum(LIVED.counts(mechanism.layout, source) for _ in range(GROUP))
+        counts = sum(EPISODE.counts(mechanism.layout, source) for _ in range(GROUP))
         drawn.append(mechanism.sample_counts(np.asarray(counts), GROUP, rng))
     sums = np.array(drawn)
     half = sums.mean(axis=0) + (sums - sums.mean(axis=0)) / 2
@@ -107,8 +107,8 @@ def test_a_report_is_the_randomized_counters(name: str) -> None:
     """Together with the tests above: what they say of counters holds for whole trajectories."""
     mechanism = PRIVATE[name](Shape(2, 2, 2), squares=True)
     whole, parts = InsecureSource(5), InsecureSource(5)
-    report = mechanism.privatize(LIVED, Assignment(POLICY), whole)
-    counts = LIVED.counts(mechanism.layout, parts)
+    report = mechanism.privatize(EPISODE, Assignment(POLICY), whole)
+    counts = EPISODE.counts(mechanism.layout, parts)
     assert np.array_equal(report, mechanism.privatize_counts(counts, parts))
 
 

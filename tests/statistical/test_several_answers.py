@@ -9,7 +9,7 @@ from ldprl import Assignment, SubsetSelection
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset_selection import LayoutName
 from ldprl.shape import IntArray
-from ldprl.simulation.reference import live
+from ldprl.simulation.reference import episode
 from ldprl.simulation.world import draw_true_counts
 from tests.statistical.checks import TYPE_I
 from tests.statistical.test_subset_laws import POLICY, USERS, WORLD, all_and_pairs
@@ -22,7 +22,7 @@ def one_by_one(mechanism: SubsetSelection, assignment: Assignment) -> IntArray:
     return np.array(
         [
             sum(
-                mechanism.privatize(live(WORLD, POLICY, rng), assignment, source)
+                mechanism.privatize(episode(WORLD, POLICY, rng), assignment, source)
                 for _ in range(USERS)
             )
             for _ in range(REPEATS)

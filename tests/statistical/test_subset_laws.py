@@ -23,7 +23,7 @@ from ldprl.mechanisms.subset import SubsetOracle, _threshold
 from ldprl.mechanisms.true_counts import TrueCounts
 from ldprl.partition import Partition
 from ldprl.shape import Array, FloatArray, IntArray
-from ldprl.simulation.reference import live
+from ldprl.simulation.reference import episode
 from ldprl.simulation.world import draw_true_counts
 from tests.mechanisms.subsets import chance_of, subsets
 from tests.statistical.checks import TYPE_I, fit, same_law, together
@@ -222,10 +222,10 @@ def held(what: Observable, step: int, repeats: int, seed: int) -> IntArray:
     counts = np.zeros((repeats, 2, 2, 2), dtype=np.int64)
     for repeat in range(repeats):
         for _ in range(USERS):
-            lived = live(WORLD, POLICY, rng)
-            bit = int(rng.random() < lived.rewards[step])
-            after = lived.states[step + 1] if step == 0 else 0
-            counts[repeat, lived.states[step], bit, after] += 1
+            trajectory = episode(WORLD, POLICY, rng)
+            bit = int(rng.random() < trajectory.rewards[step])
+            after = trajectory.states[step + 1] if step == 0 else 0
+            counts[repeat, trajectory.states[step], bit, after] += 1
     if not what.tells_next:
         counts = counts.sum(axis=3)
     if not what.tells_reward:

@@ -45,7 +45,7 @@ export class Tables {
 
   /** Read a law of tables, or refuse it. */
   readLaw(document) {
-    const law = new TableLaw(document, this.shape);
+    const law = new TableDistribution(document, this.shape);
     // Not the drawn table alone: what is refused does not depend on chance.
     const drawable = (row) => row.flatMap((weight, action) => (weight > 0 ? [action] : []));
     checkAdmissible("law.weights", this.admissible, law.weights, (part, state) =>
@@ -76,7 +76,7 @@ export class Tables {
 }
 
 /** A law of tables: rows of `weights` are whole numbers that sum to 2³². */
-export class TableLaw {
+export class TableDistribution {
   constructor(document, { states, actions, horizon }) {
     const { seed, weights, where } = record("law", document);
     if (!Object.keys(document).every((key) => FIELDS.includes(key))) {

@@ -10,7 +10,7 @@ import {
 } from "../ldprl.js";
 import { drawAssignment } from "../src/plan.js";
 import { discreteLaplace } from "../src/laplace.js";
-import { TableLaw } from "../src/tables.js";
+import { TableDistribution } from "../src/tables.js";
 import { rewardBit } from "../src/trajectory.js";
 import { ReplayedSourceForTests } from "./replayed-source.js";
 
@@ -35,7 +35,7 @@ export async function checkVectors({ samplers, tables, ledgers, deployments, ref
     compare(vector.call, [values, source.exhausted], [vector.values, true]);
   }
   for (const { shape, law, number, table } of tables) {
-    compare(`table ${number}`, await new TableLaw(law, shape).policy(number), table);
+    compare(`table ${number}`, await new TableDistribution(law, shape).policy(number), table);
   }
   for (const { budget, now, entries, epsilon, left } of ledgers) {
     const storage = new ForgetfulStorage();

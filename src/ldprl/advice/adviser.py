@@ -16,11 +16,11 @@ from ldprl.advice.monotone import Fit
 from ldprl.advice.pairs import OPEN, preferred
 from ldprl.advice.pairs import compared as compared_pairs
 from ldprl.advice.search import FEW_RUNS, Search
+from ldprl.arrivals import Calendar
 from ldprl.bisection import bisect
 from ldprl.catalogue import Pair
 from ldprl.disk import read_json
 from ldprl.errors import InputError, positive, probability, real, whole_number
-from ldprl.pace import Calendar
 from ldprl.shape import FloatArray, Shape
 from ldprl.structure import Structure
 from ldprl.worlds.evaluation import regret

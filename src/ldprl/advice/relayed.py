@@ -10,10 +10,10 @@ from ldprl.accounting.shuffling import largest_local_epsilon
 from ldprl.advice.adviser import Advice
 from ldprl.advice.forecast import FIRST_PLAN, Forecast, Forecaster, Progress, Trials
 from ldprl.advice.pairs import PAIRS
+from ldprl.arrivals import Calendar
 from ldprl.catalogue import Pair
 from ldprl.errors import InputError, probability, whole_number
 from ldprl.mechanisms.catalogue import build_mechanism
-from ldprl.pace import Calendar
 from ldprl.shape import Shape
 from ldprl.worlds.tabular import TabularMDP
 

@@ -58,13 +58,13 @@ def certified_run(
     """Simulate Algorithm 1 with certificates; yield after each plan's users have reported."""
     whole_number("episodes", episodes, 1)
     learner = informed(mdp, learner, mechanism)
-    schedule, seeds = replan_from(replan), seeds_of(seed, run, learner, mechanism, common=False)
+    rule, seeds = replan_from(replan), seeds_of(seed, run, learner, mechanism, common=False)
     rng, world = np.random.default_rng(seeds.own), np.random.default_rng(seeds.world)
     state = CertifiedRun(
         0, mechanism.no_statistics(), Evidence(terms), RegretRecorder(mdp, checkpoints(episodes))
     )
     while state.users < episodes:
-        batch = min(schedule(state.users), episodes - state.users)
+        batch = min(rule(state.users), episodes - state.users)
         sums = state.statistics
         plan = next_plan(learner, mechanism, sums, rng)
         best = partial(learner.best_policy, sums, rng)

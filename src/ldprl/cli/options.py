@@ -12,7 +12,7 @@ import typer
 from ldprl.errors import InputError, whole_number
 
 if TYPE_CHECKING:
-    from ldprl.pace import Calendar
+    from ldprl.arrivals import Calendar
     from ldprl.problem import Problem
     from ldprl.shape import Shape
     from ldprl.structure import Structure
@@ -319,7 +319,7 @@ LogFormat = Annotated[
 
 def calendar_from(arrivals_per_day: float | None, episode_days: float | None) -> Calendar | None:
     """Return how fast users come and how long they take; one of the two alone is refused."""
-    from ldprl.pace import Calendar
+    from ldprl.arrivals import Calendar
 
     if arrivals_per_day is None and episode_days is None:
         return None

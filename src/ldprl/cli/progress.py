@@ -26,7 +26,7 @@ _SEEN_AGAIN = 0.01
 
 @contextmanager
 def progress_bar(
-    schedule: Replan, episodes: int, runs: int
+    rule: Replan, episodes: int, runs: int
 ) -> Iterator[Callable[[int, int], None] | None]:
     """Show the progress of a simulation on stderr if that is a terminal; else return None.
 
@@ -35,7 +35,7 @@ def progress_bar(
     if not sys.stderr.isatty():
         yield None
         return
-    points, plans = plans_until(schedule, episodes)
+    points, plans = plans_until(rule, episodes)
     total = round(runs * plans[-1])
     with counted_bar(f"plans of {runs} run{'s' * (runs > 1)}", total) as show:
         yield lambda run, users: show(

@@ -16,10 +16,10 @@ from ldprl.errors import InputError, probability
 from ldprl.rounding import at_least, at_most
 
 if TYPE_CHECKING:
+    from ldprl.arrivals import Calendar
     from ldprl.learning.learner import Learner
     from ldprl.learnt.share import Learnt
     from ldprl.mechanisms.mechanism import Constants, Mechanism
-    from ldprl.pace import Calendar
     from ldprl.simulation.engine import Simulation
     from ldprl.simulation.replan import Replan
     from ldprl.worlds.tabular import TabularMDP
@@ -184,9 +184,9 @@ def regret(
         LEARNERS.find(learner)
     if central_delta is not None:
         _check_central(central_delta, crowd, until_certified)
-    schedule = replan_from(replan or "growth:0.01")
+    rule = replan_from(replan or "growth:0.01")
     if crowd is not None:
-        schedule = AtLeast(schedule, crowd)
+        rule = AtLeast(rule, crowd)
     calendar = options.calendar_from(arrivals_per_day, episode_days)
     world = _world(mdp, structure)
     if learner is None:
@@ -213,10 +213,10 @@ def regret(
     if until_certified is not None:
         refuse_beside("--until-certified", {"memory": memory, "episode_days": episode_days})
         return show_until_certified(
-            (world, agent, randomizer, episodes), until_certified, runs, seed, schedule, as_json
+            (world, agent, randomizer, episodes), until_certified, runs, seed, rule, as_json
         )
-    pace = schedule if memory is None else Within(schedule, memory)
-    with progress_bar(pace, episodes, runs) as progress:
+    slowed = rule if memory is None else Within(rule, memory)
+    with progress_bar(slowed, episodes, runs) as progress:
         result = simulate(
             world,
             agent,
@@ -224,7 +224,7 @@ def regret(
             episodes,
             runs,
             seed,
-            schedule,
+            rule,
             progress,
             status=show_status,
             memory=memory,
@@ -357,16 +357,16 @@ def show_until_certified(
     gap: float,
     runs: int,
     seed: int,
-    schedule: Replan,
+    rule: Replan,
     as_json: bool,
 ) -> None:
     """Simulate each run until its policy is certified, and show how long that took."""
     from ldprl.certificates.certified_run import until_certified
     from ldprl.cli.progress import progress_bar
 
-    with progress_bar(schedule, simulation[-1], runs) as progress:
+    with progress_bar(rule, simulation[-1], runs) as progress:
         reached = [
-            until_certified(*simulation, gap, seed, run, schedule, progress) for run in range(runs)
+            until_certified(*simulation, gap, seed, run, rule, progress) for run in range(runs)
         ]
     if as_json:
         show_json({"gap": gap, "runs": [asdict(one) for one in reached]})

@@ -57,7 +57,7 @@ class Experiment:
         ``ldprl regret --structure`` takes it.
     policies
         Kinds of policies, such as ``"linear"``: environments are sampled then, and rows say what
-        the policies are worth. There are no constants, and learners plan at their own pace.
+        the policies are worth. There are no constants, and learners decide themselves when to plan.
     horizon, return_range, hidden
         As :func:`ldprl.learn` takes them; with ``policies`` alone.
     """

@@ -82,11 +82,11 @@ class Figure:
     options: frozenset[str] = frozenset()
     runs: int = 20
 
-    def make_table(self, laboratory: CellRunner) -> pa.Table:
+    def make_table(self, runner: CellRunner) -> pa.Table:
         """Return the figure's data; its cells must have been simulated."""
         if self.table is None:
-            return laboratory.table(self.cells(laboratory.settings))
-        return self.table(laboratory)
+            return runner.table(self.cells(runner.settings))
+        return self.table(runner)
 
 
 @dataclass(frozen=True)

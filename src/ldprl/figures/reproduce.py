@@ -58,11 +58,11 @@ def reproduce(
     chosen = {name: collection.named(name) for name in names or collection.chapters()}
     processes = whole_number("workers", os.cpu_count() if workers is None else workers, 1)
     _refuse_others(out)
-    laboratory = CellRunner(settings, out / "data")
+    runner = CellRunner(settings, out / "data")
     needed = {cell.identity: cell for one in chosen.values() for cell in one.cells(settings)}
-    missing = ordered(laboratory.missing(list(needed.values())))
+    missing = ordered(runner.missing(list(needed.values())))
     work = Work(progress, missing, len(chosen), processes)
-    laboratory.simulate(missing, processes, work.simulated)
+    runner.simulate(missing, processes, work.simulated)
     simulating = time.perf_counter() - started
     work.show(
         f"simulated {len(missing)} curves in {simulating:.0f} s; compiling took"

@@ -18,7 +18,7 @@ from ldprl.shape import FloatArray, IntArray, Shape
 from ldprl.statistics import Statistics
 
 loss_of = method("loss")
-"""loss_of(population, policy): what one user of the policy loses on average."""
+"""loss_of(world, policy): what one user of the policy loses on average."""
 
 
 class Sizes(NamedTuple):
@@ -152,9 +152,9 @@ class PlanBuffer(NamedTuple):
     questions: IntArray
     weights: FloatArray
 
-    def lost(self, population: Any, i: int, users: float) -> float:
+    def lost(self, world: Any, i: int, users: float) -> float:
         """Return what ``users`` users of assignment i lose on average."""
-        lost: float = users * loss_of(population, self.policies[i])
+        lost: float = users * loss_of(world, self.policies[i])
         return lost
 
     @property

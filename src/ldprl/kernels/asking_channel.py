@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ldprl.mechanisms.subset import SubsetOracle
 
 reach = method("reach")
-"""reach(population, policy, step, here): write P(s_h = s) of a user of the policy."""
+"""reach(world, policy, step, here): write P(s_h = s) of a user of the policy."""
 steps = method("steps")
-"""steps(population, policy, users, arrivals, ones, moves, chance, rounding): lives step by step."""
+"""steps(world, policy, users, arrivals, ones, moves, chance, rounding): episodes step by step."""
 
 
 class Oracles(NamedTuple):
@@ -62,23 +62,23 @@ class AskingChannel(NamedTuple):
     here: FloatArray
 
     def gather(
-        self, population: Any, draft: PlanBuffer, i: int, users: float, sums: Sums, chance: Array,
+        self, world: Any, buffer: PlanBuffer, i: int, users: float, sums: Sums, chance: Array,
         stream: Array,
     ) -> None:  # fmt: skip
         """Add to ``sums`` the decoded answers of ``users`` users of assignment i."""
         sizes, oracles, here = self.sizes, self.oracles, self.here
         step, items, hazards = oracles.step, oracles.items, oracles.hazards
-        policy, chosen, left = draft.policies[i], draft.asked[i] > 0, users
-        first = draft.questions[i, 0] if chosen else 0
+        policy, chosen, left = buffer.policies[i], buffer.asked[i] > 0, users
+        first = buffer.questions[i, 0] if chosen else 0
         end = first + 1 if chosen else step.size
-        weights = draft.weights[i, 0] if chosen else self.even
+        weights = buffer.weights[i, 0] if chosen else self.even
         for q in range(first, end):
             asked = left if chosen else binomial(left, hazards[q], stream)
             left -= asked
             if asked > 0:
                 law, tally = self.law[: items[q]], self.tally[: items[q]]
-                reach(population, policy, step[q], here)
-                item_law(sizes, oracles, q, population.model, policy, here, law)
+                reach(world, policy, step[q], here)
+                item_law(sizes, oracles, q, world.model, policy, here, law)
                 size, keep = oracles.size[q], oracles.keep[q]
                 tally_of_law(law, asked, size, keep, self.room, tally, chance, stream)
                 add_answers(sizes, oracles, q, policy, weights, asked, tally, sums)
@@ -103,31 +103,31 @@ class SeveralAnswersChannel(NamedTuple):
     moves: FloatArray
 
     def gather(
-        self, population: Any, draft: PlanBuffer, i: int, users: float, sums: Sums, chance: Array,
+        self, world: Any, buffer: PlanBuffer, i: int, users: float, sums: Sums, chance: Array,
         stream: Array,
     ) -> None:  # fmt: skip
         """Add to ``sums`` the decoded answers of ``users`` users of assignment i.
 
-        Given what all users lived through, the tallies of different steps are independent; the
+        Given the episodes of all users, the tallies of different steps are independent; the
         numbers of users who hold each item have their joint law.
         """
         oracles, left = self.oracles, users
-        last = oracles.step.size if draft.asked[i] == 0 else 1
+        last = oracles.step.size if buffer.asked[i] == 0 else 1
         for first in range(last):
             group = left
-            if draft.asked[i] == 0:
+            if buffer.asked[i] == 0:
                 group = binomial(left, oracles.hazards[first], stream)
             left -= group
             if group == 0:
                 continue
-            policy = draft.policies[i]
-            steps(population, policy, group, self.arrivals, self.ones, self.moves, chance, stream)
+            policy = buffer.policies[i]
+            steps(world, policy, group, self.arrivals, self.ones, self.moves, chance, stream)
             for place in range(self.following.shape[1]):
                 weights = self.even
                 q = self.following[first, place]
-                if draft.asked[i] > 0:
-                    q = draft.questions[i, place]
-                    weights = draft.weights[i, place]
+                if buffer.asked[i] > 0:
+                    q = buffer.questions[i, place]
+                    weights = buffer.weights[i, place]
                 held, tally = self.law[: oracles.items[q]], self.tally[: oracles.items[q]]
                 held_items(
                     self.sizes, oracles, q, self.arrivals, self.ones, self.moves, held, stream

@@ -12,8 +12,8 @@ from ldprl.kernels.noise import many
 from ldprl.layout import Layout
 from ldprl.shape import Array, FloatArray, IntArray
 
-live_many = method("live_many")
-"""live_many(population, policy, users, counts, arrivals, chance, rounding): add summed lives."""
+episodes = method("episodes")
+"""episodes(world, policy, users, counts, arrivals, chance, rounding): add their summed counters."""
 
 
 class CountingChannel(NamedTuple):
@@ -44,15 +44,15 @@ class CountingChannel(NamedTuple):
     stretches: IntArray
 
     def gather(
-        self, population: Any, draft: PlanBuffer, i: int, users: float, sums: Sums, chance: Array,
+        self, world: Any, buffer: PlanBuffer, i: int, users: float, sums: Sums, chance: Array,
         stream: Array,
     ) -> None:  # fmt: skip
         """Add to ``sums`` the decoded reports of ``users`` users of assignment i."""
-        policy = draft.policies[i]
+        policy = buffer.policies[i]
         if self.aware:
             sums.alike[0] = 0
             mark_played(self.sizes, self.squares, policy, self.played, self.stretches)
-        live_many(population, policy, users, self.counts, sums.arrivals, chance, stream)
+        episodes(world, policy, users, self.counts, sums.arrivals, chance, stream)
         stretch = 0
         while self.stretches[stretch] >= 0:
             for at in range(self.stretches[stretch], self.stretches[stretch + 1]):

@@ -17,8 +17,8 @@ from ldprl.statistics import OWN_STEPS, THRESHOLDS, Effects, Statistics
 WHOLE = 2.0**32
 """Chances of actions are multiples of 1/WHOLE, as in documents."""
 
-live_by_law = method("live_by_law")
-"""live_by_law(population, law, low, high, flip, users, answers, chance, stream): write
+episodes_by_law = method("episodes_by_law")
+"""episodes_by_law(world, law, low, high, flip, users, answers, chance, stream): write
 how many users, each with a table of the law, report each bit; return how many report 1."""
 
 
@@ -85,9 +85,9 @@ class LawBuffer(NamedTuple):
     unit: float
     weight: FloatArray
 
-    def lost(self, population: Any, i: int, users: float) -> float:
+    def lost(self, world: Any, i: int, users: float) -> float:
         """Return what the users of assignment i lost, who were simulated just now."""
-        lost: float = population.lost[0]
+        lost: float = world.lost[0]
         return lost
 
     @property
@@ -160,21 +160,19 @@ class ReturnBitsChannel(NamedTuple):
     answers: FloatArray
 
     def gather(
-        self, population: Any, draft: LawBuffer, i: int, users: float, sums: EffectSums,
+        self, world: Any, buffer: LawBuffer, i: int, users: float, sums: EffectSums,
         chance: Array, stream: Array,
     ) -> None:  # fmt: skip
         """Add to ``sums`` the decoded bits of ``users`` users of assignment i."""
-        law = draft.chances[draft.law[i], : draft.parts[0]]
-        answers = self.answers[: draft.scored[i]]
-        low, high = draft.low[i] / draft.unit, draft.high[i] / draft.unit
-        ones = live_by_law(
-            population, law, low, high, 1 - self.keep, users, answers, chance, stream
-        )
+        law = buffer.chances[buffer.law[i], : buffer.parts[0]]
+        answers = self.answers[: buffer.scored[i]]
+        low, high = buffer.low[i] / buffer.unit, buffer.high[i] / buffer.unit
+        ones = episodes_by_law(world, law, low, high, 1 - self.keep, users, answers, chance, stream)
         above = _decoded(self, ones, users)
-        add_thresholds(sums, self.width, low, high, users, above, draft.weight[0] ** self.recency)
+        add_thresholds(sums, self.width, low, high, users, above, buffer.weight[0] ** self.recency)
         if len(answers):
-            likely = draft.expected[i] / draft.unit
-            add_scores(self, sums, law, answers, likely, users, above, draft.weight[0])
+            likely = buffer.expected[i] / buffer.unit
+            add_scores(self, sums, law, answers, likely, users, above, buffer.weight[0])
 
 
 @inlined

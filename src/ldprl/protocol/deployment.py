@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
+from ldprl.arrivals import growth_of
 from ldprl.errors import (
     InputError,
     decimal_text,
@@ -20,7 +21,6 @@ from ldprl.errors import (
 )
 from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.pace import growth_of
 from ldprl.problem import Problem, problem_from
 from ldprl.protocol.certificate import Certified
 from ldprl.protocol.duration import USUAL_WINDOW, Duration

@@ -33,12 +33,12 @@ def engine_for(
     learner: Learner,
     mechanism: Mechanism,
     points: IntArray,
-    schedule: Replan,
+    rule: Replan,
     seeds: Seeds,
 ) -> Engine | None:
-    """Return a compiled loop, or None where learner, mechanism or schedule has no compiled part."""
-    pace, _ = _pace(schedule)
-    known = pace is each or isinstance(pace, Growth)
+    """Return a compiled loop, or None where learner, mechanism or rule has no compiled part."""
+    growing, _ = _parts(rule)
+    known = growing is each or isinstance(growing, Growth)
     if not (known and learner.compiles() and mechanism.compiles) or find_spec("numba") is None:
         return None
     statistics = mechanism.no_statistics()
@@ -50,18 +50,18 @@ def engine_for(
         learner.private or mechanism.guarantee.epsilon == np.inf
     ):
         return None
-    return Engine(mdp, compiled, mechanism, points, schedule, seeds)
+    return Engine(mdp, compiled, mechanism, points, rule, seeds)
 
 
-def _pace(schedule: Replan) -> tuple[Replan, int]:
+def _parts(rule: Replan) -> tuple[Replan, int]:
     """Return when a plan is due, and the least number of users that it serves."""
-    if isinstance(schedule, AtLeast):
-        return schedule.schedule, schedule.crowd
-    return schedule, 1
+    if isinstance(rule, AtLeast):
+        return rule.rule, rule.crowd
+    return rule, 1
 
 
 class Engine:
-    """A compiled loop for one MDP, learner, mechanism and schedule.
+    """A compiled loop for one MDP, learner, mechanism and rule of when to plan.
 
     Building it compiles what is not in numba's cache: ``compile_seconds``.
     """
@@ -72,7 +72,7 @@ class Engine:
         learner: CompiledLearner,
         mechanism: Mechanism,
         points: IntArray,
-        schedule: Replan,
+        rule: Replan,
         seeds: Seeds,
     ) -> None:
         started = time.perf_counter()
@@ -86,8 +86,8 @@ class Engine:
             raise InputError("statistics.shape", self._empty.shape, f"that of the MDP, {shape}")
         planner = learner.planner(self._empty, np.random.default_rng(0))
         planner.buffer.check(shape)
-        pace, self._least = _pace(schedule)
-        self._growth = pace.factor if isinstance(pace, Growth) else 0.0
+        growing, self._least = _parts(rule)
+        self._growth = growing.factor if isinstance(growing, Growth) else 0.0
         # A plan for each user, or users with tables of their own.
         work = 1 if planner.buffer.most_parts else shape.states**2 * shape.actions
         self._chunk = max(1, _STEPS_A_CALL // (work * shape.horizon))
@@ -110,7 +110,7 @@ class Engine:
         channel: Any = self._mechanism.channel()
         planner = self._learner.planner(self._empty, np.random.default_rng(seeds.own))
         parts, squares = planner.buffer.most_parts, self._empty.squares is not None
-        population: Any = (
+        world: Any = (
             table_users_of(self._mdp, parts)
             if parts
             else compiled_mdp_of(self._mdp, self._mechanism.resolution, squares=squares)
@@ -129,7 +129,7 @@ class Engine:
             if parts or not self._growth:
                 end = min(end, users + self._chunk)
             often = (self._growth, self._least) if batches else ()
-            loop(population, channel, planner, run, end, *often)
+            loop(world, channel, planner, run, end, *often)
             users = int(run.sums.users[0])
             if users >= last:
                 break

@@ -1,6 +1,6 @@
-"""The users of a known MDP in compiled code: their lives one at a time or n at once.
+"""The users of a known MDP in compiled code: their episodes one at a time or n at once.
 
-Tested against :func:`ldprl.simulation.reference.live` and
+Tested against :func:`ldprl.simulation.reference.episode` and
 :func:`ldprl.simulation.world.draw_true_counts`.
 """
 
@@ -56,7 +56,7 @@ class CompiledMDP(NamedTuple):
     hazards: FloatArray
     values: FloatArray
 
-    def live(
+    def episode(
         self, policy: IntArray, counts: FloatArray, arrivals: FloatArray, chance: Array,
         rounding: Array,
     ) -> None:  # fmt: skip
@@ -84,7 +84,7 @@ class CompiledMDP(NamedTuple):
                 state = next_state(walk.moves, here.first, here.size, uniform(chance))
                 counts[moves_at + cell * states + state] += 1
 
-    def live_many(
+    def episodes(
         self, policy: IntArray, users: float, counts: FloatArray, arrivals: FloatArray,
         chance: Array, rounding: Array,
     ) -> None:  # fmt: skip
@@ -141,7 +141,7 @@ class CompiledMDP(NamedTuple):
         self, policy: IntArray, users: float, arrivals: FloatArray, ones: FloatArray,
         moves: FloatArray, chance: Array, rounding: Array,
     ) -> None:  # fmt: skip
-        """Write step by step what ``users`` users live through, rewards rounded to one bit.
+        """Write step by step what ``users`` users see, rewards rounded to one bit.
 
         At h·S + s are the users in s at step h, and how many of them were rewarded; at
         (h·S + s)·S + s' how many of them went on to s'.

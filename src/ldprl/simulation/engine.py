@@ -150,7 +150,7 @@ def simulate(
         users. Such a loop is interpreted.
     lag
         How many users begin before the first of them reports, as episodes take time
-        (:class:`ldprl.pace.Calendar`): a plan of n reports is for users from n + lag on. Such a
+        (:class:`ldprl.arrivals.Calendar`): a plan of n reports is for users from n + lag on. Such a
         loop is interpreted.
     """
     whole_number("episodes", episodes, 1, MOST_USERS)
@@ -160,10 +160,10 @@ def simulate(
     instance_of("common_random_numbers", common_random_numbers, bool)
     one_of("engine", engine, ("auto", "compiled", "interpreted"))
     learner = informed(mdp, learner, mechanism)
-    schedule = replan_from(replan)
+    rule = replan_from(replan)
     whole_number("lag", lag, 0)
     if memory is not None:
-        schedule = Within(schedule, memory)
+        rule = Within(rule, memory)
     points = checkpoints(episodes)
     seeds = [
         seeds_of(seed, run, learner, mechanism, common=common_random_numbers) for run in range(runs)
@@ -172,7 +172,7 @@ def simulate(
     if engine != "interpreted" and not lag:
         if status is not None:
             status(f"compiling {learner.name} with {mechanism.name}")
-        compiled = engine_for(mdp, learner, mechanism, points, schedule, seeds[0])
+        compiled = engine_for(mdp, learner, mechanism, points, rule, seeds[0])
     if engine == "compiled" and compiled is None:
         expected = "'auto' with a memory, a lag, or what is not compiled: learner or mechanism"
         raise InputError("engine", engine, expected)
@@ -184,7 +184,7 @@ def simulate(
 
         if compiled is not None:
             return compiled.run(seeds[run], show)
-        how = (points, schedule, seeds[run], show, memory, lag)
+        how = (points, rule, seeds[run], show, memory, lag)
         return interpreted.run(mdp, learner, mechanism, *how)
 
     started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The loop in numpy, for any mechanism, learner and schedule.
+"""The loop in numpy, for any mechanism, learner and rule of when to plan.
 
 Plan, draw the sums of the users until the next plan, add them up.
 
@@ -31,7 +31,7 @@ def run(
     learner: Learner,
     mechanism: Mechanism,
     points: IntArray,
-    schedule: Replan,
+    rule: Replan,
     seeds: Seeds,
     progress: Callable[[int], None],
     memory: int | None = None,
@@ -49,7 +49,7 @@ def run(
             if not plans or users + lag < last:
                 made = next_plan(learner, mechanism, recent.total, rng)
                 plans.append((users + lag if plans else 0, made))
-            due += schedule(users)
+            due += rule(users)
         if len(plans) > 1 and plans[1][0] <= users:
             plans.popleft()
         end = min(due, last, plans[1][0] if len(plans) > 1 else last)

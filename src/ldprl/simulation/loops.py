@@ -25,14 +25,14 @@ from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation.compiled_mdp import CompiledMDP
 
 gather = large_method("gather")
-"""gather(channel, population, draft, i, users, sums, chance, stream): add to the sums the decoded
+"""gather(channel, world, buffer, i, users, sums, chance, stream): add to the sums the decoded
 reports of ``users`` users of assignment i."""
 
 
-live = method("live")
-"""live(population, policy, counts, arrivals, chance, rounding): add one user's counters."""
+episode = method("episode")
+"""episode(world, policy, counts, arrivals, chance, rounding): add one user's counters."""
 lost_by = method("lost")
-"""lost_by(draft, population, i, users): what the ``users`` users of assignment i lose."""
+"""lost_by(buffer, world, i, users): what the ``users`` users of assignment i lose."""
 
 WORLD, NOISE, LEARNER = range(3)
 """The streams of a run."""
@@ -43,7 +43,7 @@ class Run(NamedTuple):
 
     Attributes
     ----------
-    sums, draft
+    sums, buffer
         What is known, and the plan in force.
     streams, world_key, words, drawn
         Random states, and room for a user's noise.
@@ -56,7 +56,7 @@ class Run(NamedTuple):
     """
 
     sums: Any
-    draft: Any
+    buffer: Any
     streams: Array
     world_key: Array
     words: Array
@@ -69,7 +69,7 @@ class Run(NamedTuple):
 
 def run_of(
     sums: Sums | EffectSums,
-    draft: PlanBuffer | LawBuffer,
+    buffer: PlanBuffer | LawBuffer,
     points: IntArray,
     world: SeedSequence,
     own: SeedSequence,
@@ -81,7 +81,7 @@ def run_of(
     words = np.random.PCG64(own).random_raw(8)
     return Run(
         sums=sums,
-        draft=draft,
+        buffer=buffer,
         streams=np.stack([key, words[:4], words[4:8]]),
         world_key=key,
         words=np.zeros(even, dtype=np.uint64),
@@ -94,11 +94,9 @@ def run_of(
 
 
 @entry
-def each(
-    population: CompiledMDP, channel: CountingChannel, planner: Any, run: Run, until: int
-) -> None:
+def each(world: CompiledMDP, channel: CountingChannel, planner: Any, run: Run, until: int) -> None:
     """Plan anew for every user."""
-    sums, draft, points, noise = run.sums, run.draft, run.points, channel.noise
+    sums, buffer, points, noise = run.sums, run.buffer, run.points, channel.noise
     counts, played, stretches = channel.counts, channel.played, channel.stretches
     chance, rounding, own = run.streams[WORLD], run.streams[NOISE], run.streams[LEARNER]
     users, due, chosen = sums.users[0], run.clock[0], run.clock[1]
@@ -106,14 +104,14 @@ def each(
     while users < until:
         changed = plan_next(planner, sums, own)
         before = chosen
-        chosen = pick(draft, uniform(own)) if draft.used[0] > 1 else 0
+        chosen = pick(buffer, uniform(own)) if buffer.used[0] > 1 else 0
         if changed or users == 0 or chosen != before:
-            loss = loss_of(population, draft.policies[chosen])
+            loss = loss_of(world, buffer.policies[chosen])
             if channel.aware:
                 sums.alike[0] = 0
-                policy = draft.policies[chosen]
+                policy = buffer.policies[chosen]
                 mark_played(channel.sizes, channel.squares, policy, played, stretches)
-        live(population, draft.policies[chosen], counts, sums.arrivals, chance, rounding)
+        episode(world, buffer.policies[chosen], counts, sums.arrivals, chance, rounding)
         stretch = 0
         while stretches[stretch] >= 0:
             # Places are unsigned: negative ones wrap around, which keeps loops from vectorising.
@@ -139,11 +137,11 @@ def each(
 
 @entry
 def growth(
-    population: Any, channel: Any, planner: Any, run: Run, until: int, factor: float,
+    world: Any, channel: Any, planner: Any, run: Run, until: int, factor: float,
     least: int,
 ) -> None:  # fmt: skip
     """Plan anew when users have grown by the factor 1 + ``factor``, and by ``least`` at least."""
-    sums, draft, points = run.sums, run.draft, run.points
+    sums, buffer, points = run.sums, run.buffer, run.points
     chance, stream, own = run.streams[WORLD], run.streams[NOISE], run.streams[LEARNER]
     users, due, total = sums.users[0], run.clock[0], run.regret[0]
     while users < until:
@@ -151,16 +149,16 @@ def growth(
         batch = min(max(least, math.ceil(factor * users)), points[-1] - users)
         reseed(chance, run.world_key, users)
         left, shares, lost = float(batch), 1.0, 0.0
-        for i in range(draft.used[0]):
+        for i in range(buffer.used[0]):
             group = left
-            if i + 1 < draft.used[0]:
-                share = draft.shares[i]
+            if i + 1 < buffer.used[0]:
+                share = buffer.shares[i]
                 group = binomial(left, share / shares, stream) if share > 0 else 0.0
             left -= group
-            shares -= draft.shares[i]
+            shares -= buffer.shares[i]
             if group > 0:
-                gather(channel, population, draft, i, group, sums, chance, stream)
-                lost += lost_by(draft, population, i, group)
+                gather(channel, world, buffer, i, group, sums, chance, stream)
+                lost += lost_by(buffer, world, i, group)
         lost /= batch
         while due < points.size and points[due] <= users + batch:
             run.curve[due] = total + (points[due] - users) * lost
@@ -172,11 +170,11 @@ def growth(
 
 
 @kernel
-def pick(draft: PlanBuffer, u: float) -> int:
+def pick(buffer: PlanBuffer, u: float) -> int:
     """Return the assignment of a user, given a number in (0, 1)."""
-    last: int = draft.used[0] - 1
+    last: int = buffer.used[0] - 1
     for i in range(last):
-        u -= draft.shares[i]
+        u -= buffer.shares[i]
         if u < 0:
             return i
     return last

@@ -17,7 +17,7 @@ from ldprl.assignment import Assignment
 from ldprl.errors import InputError, whole_number
 from ldprl.kernels.compiling import entry, inlined, kernel
 from ldprl.kernels.draws import binomial
-from ldprl.kernels.effects import live_by_law, most_parts
+from ldprl.kernels.effects import episodes_by_law, most_parts
 from ldprl.kernels.generator import uniform
 from ldprl.mechanisms.mechanism import TellsReturn
 from ldprl.mechanisms.questions.returns import return_law
@@ -128,11 +128,11 @@ class TableUsers(NamedTuple):
     room: Room
     lost: FloatArray
 
-    def live_by_law(
+    def episodes_by_law(
         self, law: FloatArray, low: float, high: float, flip: float, users: float,
         answers: FloatArray, chance: Array, stream: Array,
     ) -> float:  # fmt: skip
-        """Let ``users`` live, each with a table of ``law``, and report a bit of the return.
+        """Simulate ``users``, each with a table of ``law``, who report a bit of the return.
 
         It says whether the return is above a threshold from [low, high], and is flipped with
         probability ``flip``. Writes how many report each bit, by (part, s, a) of their tables, for
@@ -166,7 +166,7 @@ def _one_by_one(
     users_of: TableUsers, law: FloatArray, low: float, high: float, flip: float, users: float,
     answers: FloatArray, chance: Array, stream: Array,
 ) -> float:  # fmt: skip
-    """Let users live one after the other, and draw what they did not come to see."""
+    """Simulate users one after the other, and draw what they did not come to see."""
     room = users_of.room
     parts, states, actions = law.shape
     for row in range(parts * states):
@@ -176,7 +176,7 @@ def _one_by_one(
             room.sums[row, rank] = total
     lost = 0.0
     for _ in range(int(users)):
-        lost += _live_once(
+        lost += _one_episode(
             users_of.steps, room, users_of.bernoulli, parts, low, high, flip, answers, chance,
             stream,
         )  # fmt: skip
@@ -253,11 +253,11 @@ def _mean_cut(few: FewTables, table: int, most: float) -> float:
 
 
 @inlined
-def _live_once(
+def _one_episode(
     steps: Steps, room: Room, bernoulli: bool, parts: int, low: float, high: float, flip: float,
     answers: FloatArray, chance: Array, stream: Array,
 ) -> float:  # fmt: skip
-    """Let one user live, and count the bit that is reported; return what the user loses."""
+    """Simulate one user, and count the bit that is reported; return what the user loses."""
     horizon, states, actions = steps.cells.shape
     user, seen, lost, total = room.users[0], 0, 0.0, 0.0
     room.users[0] += 1
@@ -322,12 +322,12 @@ def sample_by_table(
     """Draw the tally of ``users`` who each have their own table, and what they lose."""
     bit, law = mechanism.bit_of_return(assignment), assignment.law
     assert law is not None
-    answers, lost = live(mdp, law, (bit.low, bit.high), bit.flip, users, rng)
+    answers, lost = sample_bits(mdp, law, (bit.low, bit.high), bit.flip, users, rng)
     asked = answers[: bit.parts]
     return np.concatenate([asked.ravel(), asked.sum(axis=-1).ravel()]), lost
 
 
-def live(
+def sample_bits(
     mdp: TabularMDP,
     law: TableDistribution,
     bounds: tuple[float, float],
@@ -335,7 +335,7 @@ def live(
     users: int,
     rng: np.random.Generator,
 ) -> tuple[IntArray, float]:
-    """Let ``users`` live and report a bit of the return.
+    """Simulate ``users`` who report a bit of the return.
 
     Returns how many report each bit, by part of the tables, state, action and bit, and what they
     lose in all.
@@ -347,16 +347,16 @@ def live(
         raise InputError("bounds", bounds, f"two numbers from 0 to {mdp.horizon}, in order")
     if law.where is not None:
         raise InputError("law", "tables by groups of states", "a law by state")
-    population = table_users_of(mdp, len(law.weights))
+    world = table_users_of(mdp, len(law.weights))
     answers = np.zeros((*law.weights.shape, 2))
     streams = rng.integers(0, 2**64, (2, 4), dtype=np.uint64)
-    _live(population, law.weights / WHOLE, *bounds, flip, float(users), answers, *streams)
-    return answers.astype(np.int64), float(population.lost[0])
+    _sampled(world, law.weights / WHOLE, *bounds, flip, float(users), answers, *streams)
+    return answers.astype(np.int64), float(world.lost[0])
 
 
 @entry
-def _live(
-    population: Any, law: FloatArray, low: float, high: float, flip: float, users: float,
+def _sampled(
+    world: Any, law: FloatArray, low: float, high: float, flip: float, users: float,
     answers: FloatArray, chance: Array, stream: Array,
 ) -> None:  # fmt: skip
-    live_by_law(population, law, low, high, flip, users, answers, chance, stream)
+    episodes_by_law(world, law, low, high, flip, users, answers, chance, stream)

@@ -26,6 +26,7 @@ from ldprl.shape import Array, IntArray
 from ldprl.simulation.replan import Replan, replan_from
 from ldprl.simulation.together import informed, informed_of
 from ldprl.statistics import MOST_USERS
+from ldprl.worlds.episodes import EpisodeSampler
 from ldprl.worlds.tabular import TabularMDP
 
 
@@ -40,7 +41,7 @@ class Turn:
 
 @runtime_checkable
 class World(Protocol):
-    """What a user lives in, one at a time."""
+    """What users act in, one at a time."""
 
     @property
     def problem(self) -> Problem:
@@ -53,20 +54,16 @@ class World(Protocol):
 Play = Callable[[Policy, np.random.Generator], Any]
 
 
-def live(mdp: TabularMDP, policy: IntArray, rng: np.random.Generator) -> Trajectory:
+def episode(mdp: TabularMDP, policy: IntArray, rng: np.random.Generator) -> Trajectory:
     """Return the episode of one user of ``policy``."""
-    states, actions, rewards = [], [], []
-    state = int(rng.choice(mdp.shape.states, p=mdp.initial))
+    sampler = EpisodeSampler(mdp, rng)
+    states, actions, rewards = [sampler.start()], [], []
     for step in range(mdp.horizon):
-        action = int(policy[step, state])
-        reward = float(mdp.step_rewards[step, state, action])
-        if mdp.reward_kind == "bernoulli":
-            reward = float(rng.random() < reward)
-        states.append(state)
-        actions.append(action)
+        actions.append(int(policy[step, states[-1]]))
+        reward, state = sampler.step(states[-1], actions[-1])
         rewards.append(reward)
-        state = int(rng.choice(mdp.shape.states, p=mdp.step_transitions[step, state, action]))
-    return Trajectory(states, actions, rewards)
+        states.append(state)
+    return Trajectory(states[:-1], actions, rewards)
 
 
 def run_protocol(
@@ -86,13 +83,13 @@ def run_protocol(
     if isinstance(mdp, World):
         learner, play = informed_of(mdp.problem, None, learner, mechanism), mdp.episode
     else:
-        learner, play = informed(mdp, learner, mechanism), partial(_live, mdp)
+        learner, play = informed(mdp, learner, mechanism), partial(_episode, mdp)
     rng = np.random.default_rng(whole_number("seed", seed, 0))
     return _turns(play, learner, mechanism, episodes, replan_from(replan), rng)
 
 
-def _live(mdp: TabularMDP, policy: Policy, rng: np.random.Generator) -> Trajectory:
-    return live(mdp, instance_of("policy", policy, Table).actions, rng)
+def _episode(mdp: TabularMDP, policy: Policy, rng: np.random.Generator) -> Trajectory:
+    return episode(mdp, instance_of("policy", policy, Table).actions, rng)
 
 
 def _turns(
@@ -100,7 +97,7 @@ def _turns(
     learner: Learner,
     mechanism: Mechanism,
     episodes: int,
-    schedule: Replan,
+    rule: Replan,
     rng: np.random.Generator,
 ) -> Iterator[Turn]:
     source = InsecureSource(rng)
@@ -110,7 +107,7 @@ def _turns(
     for users in range(episodes):
         if users == replan_at:
             plan = next_plan(learner, mechanism, statistics, rng)
-            replan_at = users + schedule(users)
+            replan_at = users + rule(users)
         chosen = plan[rng.choice(len(plan), p=shares_of(plan))]
         number = int(rng.integers(MOST_POLICIES)) if chosen.numbered else None
         assignment = chosen.drawn(number)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldprl.arrivals import growth_of
 from ldprl.errors import InputError, positive, whole_number
-from ldprl.pace import growth_of
 
 Replan = Callable[[int], int]
 """Given the number of users so far, how many the next plan serves (at least one)."""
@@ -36,12 +36,12 @@ class Growth:
 
 @dataclass(frozen=True)
 class AtLeast:
-    """As ``schedule`` says, but never fewer than ``crowd``: a relay hands over no fewer reports.
+    """As ``rule`` says, but never fewer than ``crowd``: a relay hands over no fewer reports.
 
     The users of a last plan that are no crowd follow it, and nobody learns from them.
     """
 
-    schedule: Replan
+    rule: Replan
     crowd: int
 
     def __post_init__(self) -> None:
@@ -49,14 +49,14 @@ class AtLeast:
 
     def __call__(self, users: int) -> int:
         """Return how many users the next plan serves."""
-        return max(self.crowd, self.schedule(users))
+        return max(self.crowd, self.rule(users))
 
 
 @dataclass(frozen=True)
 class Within:
-    """As ``schedule`` says of the users that are remembered, ``memory`` of them at most."""
+    """As ``rule`` says of the users that are remembered, ``memory`` of them at most."""
 
-    schedule: Replan
+    rule: Replan
     memory: int
 
     def __post_init__(self) -> None:
@@ -64,7 +64,7 @@ class Within:
 
     def __call__(self, users: int) -> int:
         """Return how many users the next plan serves."""
-        return self.schedule(min(users, self.memory))
+        return self.rule(min(users, self.memory))
 
 
 def replan_from(replan: str | Replan) -> Replan:
@@ -90,9 +90,9 @@ def replan_from(replan: str | Replan) -> Replan:
     )
 
 
-def plans_until(schedule: Replan, episodes: int) -> tuple[list[float], list[float]]:
+def plans_until(rule: Replan, episodes: int) -> tuple[list[float], list[float]]:
     """Return numbers of users, log-spaced, and the approximate number of plans up to each."""
     points = np.geomspace(1, episodes + 1, 400) - 1
-    sizes = np.array([schedule(int(users)) for users in points[:-1]])
+    sizes = np.array([rule(int(users)) for users in points[:-1]])
     plans = np.concatenate([[0.0], np.cumsum(np.diff(points) / sizes)])
     return points.tolist(), plans.tolist()

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 
+from ldprl.worlds.episodes import EpisodeSampler
+
 if TYPE_CHECKING:
-    from ldprl.shape import FloatArray
     from ldprl.worlds.tabular import TabularMDP
 
 
@@ -24,8 +25,7 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
         self.mdp = mdp
         self.observation_space = gymnasium.spaces.Discrete(mdp.shape.states)
         self.action_space = gymnasium.spaces.Discrete(mdp.shape.actions)
-        self._rewards = mdp.step_rewards
-        self._transitions = mdp.step_transitions
+        self._sampler = EpisodeSampler(mdp, self.np_random)
         self._state = np.int64(0)
         self._step = mdp.horizon
 
@@ -34,7 +34,8 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
     ) -> tuple[np.int64, dict[str, Any]]:
         """Start an episode; the same ``seed``, the same episode."""
         super().reset(seed=seed, options=options)
-        self._state = self._draw(self.mdp.initial)
+        self._sampler = EpisodeSampler(self.mdp, self.np_random)
+        self._state = np.int64(self._sampler.start())
         self._step = 0
         return self._state, {"step": 0}
 
@@ -42,14 +43,7 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
         """Pay the reward of (step, state, action) and move on."""
         if self._step >= self.mdp.horizon:
             raise gymnasium.error.ResetNeeded("the episode is over: call reset first")
-        here = (self._step, self._state, action)
-        reward = float(self._rewards[here])
-        if self.mdp.reward_kind == "bernoulli":
-            reward = float(self.np_random.random() < reward)
-        self._state = self._draw(self._transitions[here])
+        reward, state = self._sampler.step(int(self._state), int(action))
+        self._state = np.int64(state)
         self._step += 1
         return self._state, reward, self._step == self.mdp.horizon, False, {"step": self._step}
-
-    def _draw(self, chances: FloatArray) -> np.int64:
-        edges = np.cumsum(chances)
-        return np.int64(np.searchsorted(edges, self.np_random.random() * edges[-1], side="right"))

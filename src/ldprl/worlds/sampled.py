@@ -20,7 +20,7 @@ _SLACK = 1e-9
 
 
 class SampledWorld(ABC):
-    """What users live in, known by its episodes alone.
+    """What users act in, known by its episodes alone.
 
     Attributes
     ----------

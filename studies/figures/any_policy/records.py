@@ -65,12 +65,12 @@ def _cells(problem: Problem, settings: Settings) -> Iterator[Cell]:
     yield Cell(few, "no privacy", None, seeds)
 
 
-def make_table(laboratory: CellRunner) -> pa.Table:
+def make_table(runner: CellRunner) -> pa.Table:
     """Return one row for each run; those that an earlier call kept are not simulated again."""
     rows = []
-    folder = laboratory.folder / "any-policy"
+    folder = runner.folder / "any-policy"
     folder.mkdir(parents=True, exist_ok=True)
-    for cell in cells(laboratory.settings):
+    for cell in cells(runner.settings):
         rows += [cell.parameters | one for one in _runs_of(cell, folder)]
     for problem in PROBLEMS:
         if not problem.available:

@@ -25,10 +25,10 @@ def chosen(settings: Settings) -> Chosen:
     return [(problem.title, cell) for problem in problems() for cell in problem.cells(settings)]
 
 
-def make_table(laboratory: CellRunner) -> pa.Table:
+def make_table(runner: CellRunner) -> pa.Table:
     """Return what was reached, and what it costs by formula."""
-    cells = chosen(laboratory.settings)
-    return with_prices(compare.table_of(laboratory, cells), cells)
+    cells = chosen(runner.settings)
+    return with_prices(compare.table_of(runner, cells), cells)
 
 
 def findings(table: pa.Table) -> Findings:

@@ -78,7 +78,7 @@ _SCHEMA = pa.schema(
 )
 
 
-def make_table(laboratory: CellRunner) -> pa.Table:
+def make_table(runner: CellRunner) -> pa.Table:
     """Return a line for each randomizer, S, H, ε and kind of row, and for each measured time."""
     records = []
     for states, horizon, epsilon in itertools.product(STATES, HORIZONS, EPSILONS):

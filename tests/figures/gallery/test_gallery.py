@@ -30,7 +30,7 @@ FIGURE = Figure(
     title="A figure of one's own",
     place="Not in the paper",
     question="Is one file enough?",
-    table=lambda laboratory: pa.table({"episodes": [laboratory.settings.episodes]}),
+    table=lambda runner: pa.table({"episodes": [runner.settings.episodes]}),
     plot=lambda table: {"": panels(1, 1)[0]},
     findings=lambda table: Findings([f"There is {table.num_rows} row."]),
 )

@@ -18,7 +18,7 @@ from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.partition import Partition
 from ldprl.shape import FloatArray
 from ldprl.simulation.world import draw_true_counts
-from tests.mechanisms.questions.worlds import POLICY, SHAPE, lives, world
+from tests.mechanisms.questions.worlds import POLICY, SHAPE, episodes, world
 
 GROUPS = Partition(np.array([1, 0, 1]))
 """The cell of state 0 is not cell 0, so that numbers of cells and of states cannot be mixed up."""
@@ -34,8 +34,8 @@ def asked(what: Observable, step: int, where: Partition | None = None) -> Questi
 def test_the_law_is_that_of_all_lives(what: Observable, step: int, where: Partition | None) -> None:
     question, mdp = asked(what, step, where), world()
     law, source = np.zeros(question.items), InsecureSource(0)
-    for chance, life in lives(mdp, POLICY):
-        law[question.item(SHAPE, POLICY, life, source)] += chance
+    for chance, episode in episodes(mdp, POLICY):
+        law[question.item(SHAPE, POLICY, episode, source)] += chance
     np.testing.assert_allclose(question.law(mdp, POLICY), law, atol=1e-14)
     assert question.items == question.partition.count * what.outcomes(question.partition.count) + 1
 

@@ -11,13 +11,15 @@ from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.simulation.world import draw_true_counts
-from tests.mechanisms.questions.worlds import POLICY, SHAPE, lives, world
+from tests.mechanisms.questions.worlds import POLICY, SHAPE, episodes, world
 
 ASKED = Question(Worth(), 0, np.ones(SHAPE.states))
 
 
 def test_the_law_is_the_mean_return_of_all_lives() -> None:
-    mean = sum(chance * float(np.mean(life.rewards)) for chance, life in lives(world(), POLICY))
+    mean = sum(
+        chance * float(np.mean(episode.rewards)) for chance, episode in episodes(world(), POLICY)
+    )
     np.testing.assert_allclose(ASKED.law(world(), POLICY), [1 - mean, mean], atol=1e-14)
 
 
@@ -28,8 +30,8 @@ def test_the_bit_has_the_mean_of_the_rewards_whether_or_not_the_policy_was_follo
     """Within 5.5 standard errors of 4,000 draws; type-I error below 1e-6 in all cases together."""
     source, draws = InsecureSource(3), 4000
     actions = [1 - int(POLICY[h, 0]) for h in range(3)]
-    life = Trajectory((0, 0, 0), actions, rewards)
-    ones = sum(ASKED.item(SHAPE, POLICY, life, source) for _ in range(draws))
+    episode = Trajectory((0, 0, 0), actions, rewards)
+    ones = sum(ASKED.item(SHAPE, POLICY, episode, source) for _ in range(draws))
     mean = float(np.mean(rewards))
     assert abs(ones - draws * mean) <= 5.5 * np.sqrt(draws * mean * (1 - mean))
 

@@ -1,4 +1,4 @@
-"""A world small enough that every life in it can be written out, with its probability."""
+"""A world small enough that every episode in it can be written out, with its probability."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def world() -> TabularMDP:
     )
 
 
-def lives(mdp: TabularMDP, policy: Policy) -> Iterator[tuple[float, Trajectory]]:
+def episodes(mdp: TabularMDP, policy: Policy) -> Iterator[tuple[float, Trajectory]]:
     """Yield every trajectory of a user of ``policy`` with its probability."""
     steps, states = range(mdp.horizon), range(mdp.shape.states)
     for path in itertools.product(states, repeat=mdp.horizon):

@@ -10,7 +10,7 @@ from ldprl.figures.cells import CellRunner
 from ldprl.figures.figure import Figure, Findings
 
 
-def table(laboratory: CellRunner) -> pa.Table:
+def table(runner: CellRunner) -> pa.Table:
     """Return e^ε/(e^ε + 1) for some ε."""
     epsilon = np.linspace(0.0, 4.0, 9)
     return pa.table({"epsilon": epsilon, "kept": 1 / (1 + np.exp(-epsilon))})

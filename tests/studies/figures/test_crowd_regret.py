@@ -47,7 +47,7 @@ def test_the_papers_bound_is_at_the_coin_that_gives_the_user_epsilon() -> None:
 
 
 class MadeUp:
-    """A laboratory whose curves end at 100·(draw + 1) in a crowd, and at three times that alone."""
+    """A runner whose curves end at 100·(draw + 1) in a crowd, and at three times that alone."""
 
     settings = Settings(episodes=10**6, runs=2)
 

@@ -22,10 +22,10 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
     two = limit.worlds()[:2]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limit, "worlds", lambda: two)
-        laboratory = CellRunner(SMALL, folder)
+        runner = CellRunner(SMALL, folder)
         for cell in limit.cells(SMALL):
-            laboratory._store.save(cell, cell.compute())
-        return limit.make_table(laboratory)
+            runner._store.save(cell, cell.compute())
+        return limit.make_table(runner)
 
 
 def test_the_factors_multiply_to_the_ratio(table: pa.Table) -> None:

@@ -105,15 +105,15 @@ def cells_at(settings: Settings, instance: TreeInstance) -> list[Cell]:
     ]
 
 
-def make_table(laboratory: CellRunner) -> pa.Table:
+def make_table(runner: CellRunner) -> pa.Table:
     """Return a row for each instance and learner: regret at K beside the bounds for that K."""
     rows = []
-    for one in instances(laboratory.settings):
+    for one in instances(runner.settings):
         bounds = {
             **{f"lower_{constants}": one.lower(constants) for constants in BOTH_CONSTANTS},
             **{f"upper_{constants}": one.upper(constants) for constants in BOTH_CONSTANTS},
         }
-        for curve in curves_of(laboratory.table(cells_at(laboratory.settings, one))):
+        for curve in curves_of(runner.table(cells_at(runner.settings, one))):
             rows.append(
                 {
                     "learner": curve.learner,

@@ -25,13 +25,13 @@ REPETITIONS = 1_000
 STATE, ACTION = 0, 1
 
 
-def make_table(laboratory: CellRunner) -> pa.Table:
+def make_table(runner: CellRunner) -> pa.Table:
     """Return the summed reward of the shown cell: a row for each repetition and ε.
 
     ε is infinite for the true sums, on which UCB-VI plans.
     """
     mdp = first_draw().mdp
-    seed, replan = laboratory.settings.seed, f"growth:{GROWTH:g}"
+    seed, replan = runner.settings.seed, f"growth:{GROWTH:g}"
     rng = np.random.default_rng(seed)
     learner, everything = UCBVI(failure_probability=FAILURE_PROBABILITY), NoPrivacy(mdp.shape)
     runs = simulate(mdp, learner, everything, EPISODES, REPETITIONS, seed, replan).statistics

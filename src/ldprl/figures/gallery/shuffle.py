@@ -36,12 +36,12 @@ _SCHEMA = pa.schema(
 )
 
 
-def make_table(laboratory: CellRunner) -> pa.Table:
+def make_table(runner: CellRunner) -> pa.Table:
     """Return ε_{k,c} of a bit and the guarantee of a user, for each k at which the claim holds."""
     rows = []
     for local in LOCAL_EPSILONS:
         coin = 2 / (math.exp(local) + 1)
-        for users in checkpoints(laboratory.settings.episodes).tolist():
+        for users in checkpoints(runner.settings.episodes).tolist():
             try:
                 bit = shuffle_epsilon(users + 1, HORIZON, coin, BIT_DELTA)
                 user = shuffle_user_guarantee(users + 1, HORIZON, coin, BIT_DELTA)

@@ -34,12 +34,12 @@ _MARKS = (
 )
 
 
-def make_table(laboratory: CellRunner) -> pa.Table:
+def make_table(runner: CellRunner) -> pa.Table:
     """Return a row for each mechanism, ε and kind of constants.
 
     It has the order as printed, and the bound with the constants of its proof.
     """
-    episodes = laboratory.settings.episodes
+    episodes = runner.settings.episodes
     sizes = SHAPE.states, SHAPE.actions, SHAPE.horizon
     rows = [
         {

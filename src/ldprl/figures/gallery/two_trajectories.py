@@ -15,7 +15,7 @@ from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, EPSILONS
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.trajectory import Trajectory
-from ldprl.simulation.reference import live
+from ldprl.simulation.reference import episode
 from ldprl.worlds import TabularMDP
 
 STATE, ACTION = 0, 1
@@ -37,7 +37,7 @@ def two_trajectories(mdp: TabularMDP, seed: int) -> tuple[Trajectory, Trajectory
         pair = []
         for _ in range(2):
             policy = rng.integers(mdp.shape.actions, size=(mdp.horizon, mdp.shape.states))
-            pair.append(live(mdp, policy, rng))
+            pair.append(episode(mdp, policy, rng))
         first, second = sorted(pair, key=reward, reverse=True)
         if reward(first) > reward(second):
             return first, second
@@ -49,9 +49,9 @@ def reward(trajectory: Trajectory) -> float:
     return sum(gain for state, action, gain in steps if (state, action) == (STATE, ACTION))
 
 
-def make_table(laboratory: CellRunner) -> pa.Table:
+def make_table(runner: CellRunner) -> pa.Table:
     """Return reports of the shown cell's reward, a row for each."""
-    mdp, seed = first_draw().mdp, laboratory.settings.seed
+    mdp, seed = first_draw().mdp, runner.settings.seed
     rng = np.random.default_rng(seed)
     pair = two_trajectories(mdp, seed)
     parts = []

@@ -27,14 +27,14 @@ SMALL = Settings(episodes=300, runs=2)
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
     folder: Path = tmp_path_factory.mktemp("large")
-    laboratory = CellRunner(SMALL, folder)
+    runner = CellRunner(SMALL, folder)
     problem = Problem("a bandit", lambda: [bandit(0.9, 0.7)] * 2, epsilons=(1.0, EPSILON))
     names = ("ldp-returns", "ldp-obi", "ldp-evi")
     cells = [cell for cell in problem.cells(SMALL) if cell.learner in names]
     chosen = [("a bandit", cell) for cell in cells if cell.learner != "ldp-evi" or not cell.epsilon]
     for _, cell in chosen:
-        laboratory._store.save(cell, cell.compute())
-    return with_prices(table_of(laboratory, chosen), chosen)
+        runner._store.save(cell, cell.compute())
+    return with_prices(table_of(runner, chosen), chosen)
 
 
 def test_the_recommended_learner_comes_first_and_users_are_bounded() -> None:

@@ -49,7 +49,7 @@ def figure_of(title: str, question: str, chosen: Callable[[Settings], Chosen]) -
         place="Not in the paper",
         question=question,
         cells=lambda settings: [cell for _, cell in chosen(settings)],
-        table=lambda laboratory: table_of(laboratory, chosen(laboratory.settings)),
+        table=lambda runner: table_of(runner, chosen(runner.settings)),
         plot=pictures,
         findings=findings,
     )
@@ -60,9 +60,9 @@ def private_cell(settings: Settings, at: NamedMDP, learner: str, epsilon: float)
     return cell_of(settings, at, learner, "sound", LEARNERS.find(learner).usual_mechanism, epsilon)
 
 
-def table_of(laboratory: CellRunner, chosen: Chosen) -> pa.Table:
+def table_of(runner: CellRunner, chosen: Chosen) -> pa.Table:
     """Return a row for each problem, learner and ε; curves are means over worlds and runs."""
-    rows = [_row(laboratory, title, cells) for title, cells in together(chosen)]
+    rows = [_row(runner, title, cells) for title, cells in together(chosen)]
     return pa.Table.from_pylist(rows)
 
 
@@ -74,10 +74,10 @@ def together(chosen: Chosen) -> list[tuple[str, list[Cell]]]:
     return [(title, cells) for (title, _, _), cells in found.items()]
 
 
-def _row(laboratory: CellRunner, title: str, cells: list[Cell]) -> Record:
+def _row(runner: CellRunner, title: str, cells: list[Cell]) -> Record:
     regrets, gained, learned, needed = [], [], [], []
     for cell in cells:
-        table, found = laboratory.table([cell]), laboratory.about(cell)["learnt"]
+        table, found = runner.table([cell]), runner.about(cell)["learnt"]
         regret = table["regret"].to_numpy().reshape(cell.runs, -1)
         users = table["episodes"].to_numpy()[: regret.shape[1]]
         gap = found["best_value"] - found["random_value"]

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
+from ldprl.arrivals import Calendar, growth_of
 from ldprl.errors import InputError
-from ldprl.pace import Calendar, growth_of
 
 
 @pytest.mark.parametrize("value", ["0.07", "0", "-1", "inf"])
