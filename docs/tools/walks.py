@@ -3,15 +3,13 @@
 A walk is run once, with the paper's learner and Laplace noise. A function of the package is read
 when it is first called, a kernel when it is first compiled; what an import calls is not. The files
 of these functions are those that one opens, and each return to a file that was left is a hop back.
-That counts every check of an argument too, so it is an upper end of what a reader opens. Below it
-stands which modules a module needs, by its imports, and how large each folder is. ``--source``
-counts another checkout.
+That counts every check of an argument too, so it is an upper end of what a reader opens.
+``--source`` counts another checkout; ``sizes.py`` counts files and lines.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import os
 import socket
@@ -21,7 +19,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from types import CodeType, FrameType
@@ -50,7 +48,6 @@ _REGRET = (
 _COMMAND = "from ldprl.cli import main; main()"
 _PAPER = "from ldprl.paper import main; main()"
 _NAME = "<walk>"
-_NEEDS = "paper learning.ldp_obi mechanisms.laplace simulation.reference client.client cli.regret"
 
 
 def trace(out: Path, program: str, arguments: list[str]) -> None:
@@ -160,61 +157,6 @@ def version(url: str) -> int:
     raise SystemExit(f"{url} does not answer")
 
 
-def modules(source: Path) -> dict[str, Path]:
-    """Return every module of the package."""
-    top = source / "src"
-    names = (
-        (".".join(p.relative_to(top).with_suffix("").parts), p)
-        for p in (top / "ldprl").rglob("*.py")
-    )
-    return {name.removesuffix(".__init__"): path for name, path in names}
-
-
-def imports(path: Path, known: Container[str]) -> Iterator[str]:
-    """Yield what a module imports, inside functions too, but not for types alone."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    typed = {
-        id(node)
-        for top in ast.walk(tree)
-        if isinstance(top, ast.If) and "TYPE_CHECKING" in ast.dump(top.test)
-        for node in ast.walk(top)
-    }
-    for node in ast.walk(tree):
-        if id(node) in typed:
-            continue
-        if isinstance(node, ast.Import):
-            yield from (one.name for one in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            # What a folder's own file imports counts where something is taken from that file.
-            below = [f"{node.module}.{one.name}" for one in node.names]
-            yield from (one if one in known else node.module or "" for one in below)
-
-
-def needed(source: Path, entry: str) -> tuple[int, int]:
-    """Return how many modules, and lines, a module needs, at any distance."""
-    known = modules(source)
-    seen: set[str] = set()
-    waiting = [f"ldprl.{entry}"]
-    while waiting:
-        name = waiting.pop()
-        if name in known and name not in seen:
-            seen.add(name)
-            waiting += imports(known[name], known)
-    return len(seen), sum(len(known[one].read_text(encoding="utf-8").splitlines()) for one in seen)
-
-
-def sizes(source: Path) -> Iterator[tuple[str, int, int]]:
-    """Yield the package, and each of its folders, with their files and lines."""
-    folders: dict[str, list[int]] = {}
-    for name, path in modules(source).items():
-        folder = name.split(".")[1] if path.parent.name != "ldprl" else "beside the folders"
-        lines = len(path.read_text(encoding="utf-8").splitlines())
-        folders.setdefault(folder, []).append(lines)
-    yield "all", sum(map(len, folders.values())), sum(map(sum, folders.values()))
-    for folder, lines in sorted(folders.items()):
-        yield folder, len(lines), sum(lines)
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -230,14 +172,6 @@ def main() -> None:
         print("| walk | files | hops back |\n|---|---|---|")
         for name, files, hops in walks(source, Path(folder)):
             print(f"| {name} | {files} | {hops} |", flush=True)
-    print("\n| module | modules that it needs | lines |\n|---|---|---|")
-    for entry in _NEEDS.split():
-        if f"ldprl.{entry}" in modules(source):
-            count, lines = needed(source, entry)
-            print(f"| `{entry}` | {count} | {lines:,} |")
-    print("\n| folder | files | lines |\n|---|---|---|")
-    for folder, files, lines in sizes(source):
-        print(f"| {folder} | {files} | {lines:,} |")
 
 
 if __name__ == "__main__":
