@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from ldprl.cli import options
-from ldprl.cli.options import decimal
 from ldprl.cli.reproduce import Episodes, Out, show_report
 from ldprl.errors import InputError
 from studies.figures import STUDIES
@@ -27,22 +26,21 @@ def study(
     out: Out,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="A small version: 1e5 users, 3 runs (beyond: 1), 1 draw."),
+        typer.Option("--quick", help="A small version: 1e5 users, 3 runs, 1 draw."),
     ] = False,
     episodes: Episodes = None,
     runs: Annotated[
         int | None,
         options.whole(
-            "N", "Runs of each curve. \\[default: 20; large: 10; beyond: 1]", at_most=10**6
+            "N", "Runs of each curve. \\[default: 20; large: 10; ablation: 1]", at_most=10**6
         ),
     ] = None,
     seed: options.Seed = 0,
     draws: Annotated[
         int | None,
-        options.whole("N", "Draws of the MDP, of draws and beyond. \\[default: 20]", at_most=10**4),
-    ] = None,
-    epsilons: Annotated[
-        str | None, options.text("ε,…", "ε of beyond. \\[default: 0.2,1,2,4,8,20]")
+        options.whole(
+            "N", "Draws of the MDP, of ablation and draws. \\[default: 20]", at_most=10**4
+        ),
     ] = None,
     workers: options.Workers = None,
     as_json: options.Json = False,
@@ -55,10 +53,9 @@ def study(
     from ldprl.figures.settings import QUICK, Settings
 
     figures = [STUDIES.named(name) for name in names]
-    for given, value in (("draws", draws), ("epsilons", epsilons)):
-        if value is not None and not all(given in one.options for one in figures):
-            takers = [name for name in STUDIES.names() if given in STUDIES.named(name).options]
-            raise InputError(given, value, f"only these as NAME: {', '.join(takers)}")
+    if draws is not None and not all("draws" in one.options for one in figures):
+        takers = [name for name in STUDIES.names() if "draws" in STUDIES.named(name).options]
+        raise InputError("draws", draws, f"only these as NAME: {', '.join(takers)}")
     usual = QUICK if quick else Settings()
     settings = replace(
         usual,
@@ -67,9 +64,6 @@ def study(
         seed=seed,
         draws=draws or usual.draws,
     )
-    if epsilons is not None:
-        levels = sorted({decimal("epsilons", text) for text in epsilons.split(",")})
-        settings = replace(settings, epsilons=tuple(levels))
     show_report(STUDIES, names, settings, out, workers, as_json)
 
 

@@ -24,7 +24,7 @@ from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.simulation.regret import standard_error
 from ldprl.worlds import TabularMDP, random_mdp, riverswim
 from studies.bounds.oracle import oracle_of
-from studies.figures.beyond.ablation import VARIANTS, Variant
+from studies.figures.ablation.variants import VARIANTS, Variant
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 UNGUARDED = "ldp-evi, no guard"
@@ -171,7 +171,7 @@ def what_costs(rows: list[Record], world: str) -> str:
     """Say which factor is the largest for the first learner in a world, over all ε."""
     here = where(rows, world=world, learner=PLAYERS[0])
     parts = {
-        name: math.exp(float(np.mean([math.log(max(row[field], 1e-9)) for row in here])))
+        name: float(np.mean([row[field] for row in here]))
         for name, field in (
             ("the questions", "questions"),
             ("the width of the confidence set", "widths"),
@@ -180,7 +180,7 @@ def what_costs(rows: list[Record], world: str) -> str:
     }
     name = max(parts, key=lambda part: parts[part])
     shown = ", ".join(f"{part} × {number(value)}" for part, value in parts.items())
-    return f"{world}: {shown} (geometric means over ε); {name} costs most."
+    return f"{world}: {shown} (means over ε); {name} costs most."
 
 
 def plot(table: pa.Table) -> dict[str, Picture]:

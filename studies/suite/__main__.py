@@ -29,6 +29,14 @@ def suite(
         typer.Option("--quick", help="At most 1e5 users and 3 runs, of bandits and 2×2×2."),
     ] = False,
     page: Annotated[bool, typer.Option("--page", help="Run nothing: write the page.")] = False,
+    confirm: Annotated[
+        bool,
+        typer.Option(
+            "--confirm",
+            help="Run no more than some cells of learners whose code has changed; keep the others"
+            " if those agree to the last digit.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None, options.text("DIR", "Keep results and page there, not in the repository.")
     ] = None,
@@ -44,6 +52,7 @@ def suite(
     from ldprl.experiments.cells import StoppedError
     from studies.suite.page import DOCS, write
     from studies.suite.results import RESULTS, read, run
+    from studies.suite.results import confirm as confirmed
 
     if quick and out is None:
         raise InputError("out", None, "a folder with --quick, whose results are no scores")
@@ -57,9 +66,14 @@ def suite(
     if out is not None:
         (out / "images").mkdir(parents=True, exist_ok=True)
     data = RESULTS if out is None else out / RESULTS.name
+    processes = workers or os.cpu_count() or 1
     if not page:
         try:
-            run(cells, data, workers or os.cpu_count() or 1, cluster, _show)
+            if confirm:
+                for who, same in confirmed(cells, data, processes).items():
+                    print(f"{who}: {'the same runs' if same else 'other runs'}", file=sys.stderr)
+            else:
+                run(cells, data, processes, cluster, _show)
         except StoppedError as error:
             print(f"\nerror: {error}", file=sys.stderr)
             raise typer.Exit(1) from None

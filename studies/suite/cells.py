@@ -22,7 +22,6 @@ from ldprl.shape import FloatArray, IntArray
 from ldprl.simulation.engine import simulate
 from studies.suite.worlds import EPSILONS, REPORTING, WORLDS, World, table_of
 
-REPLAN = "growth:0.05"
 _HALF, _MOST = 0.5, 0.9
 """Shares of the gap whose users are counted."""
 _ROUNDING = 1e-9
@@ -45,6 +44,8 @@ class Entry:
         Those of the paper, or sound ones.
     states
         It plays in tables of at most so many states: with more a run takes too long. 0: features.
+    least
+        It plays in tables of at least so many states.
     """
 
     name: str
@@ -53,18 +54,19 @@ class Entry:
     open: str | None
     states: int
     constants: Constants = "sound"
+    least: int = 1
 
 
 ENTRIES = (
     Entry("LDP-TS", "ldp-ts", "subset-selection", "none", 25),
-    Entry("LDP-RETURNS", "ldp-returns", "return-bits", None, 10**3),
-    Entry("LDP-WAYS", "ldp-ways", "bits-and-moves", None, 10**3),
+    Entry("LDP-RETURNS", "ldp-returns", "return-bits", None, 128),
+    Entry("LDP-WAYS", "ldp-ways", "bits-and-moves", None, 10**3, least=6),
     Entry("LDP-EVI", "ldp-evi", "subset-selection", "none", 25),
-    Entry("LDP-OBI", "ldp-obi", "laplace", "none", 25),
-    Entry("LDP-OBI, printed", "ldp-obi", "laplace", "none", 25, "paper"),
-    Entry("LDP-PSRL", "ldp-psrl", "laplace", "none", 25),
-    Entry("UCB-VI (Bernstein)", "ucb-vi-bernstein", None, "none", 25),
-    Entry("PSRL", "psrl", None, "none", 25),
+    Entry("LDP-OBI", "ldp-obi", "laplace", "none", 100),
+    Entry("LDP-OBI, printed", "ldp-obi", "laplace", "none", 100, "paper"),
+    Entry("LDP-PSRL", "ldp-psrl", "laplace", "none", 100),
+    Entry("UCB-VI (Bernstein)", "ucb-vi-bernstein", None, "none", 100),
+    Entry("PSRL", "psrl", None, "none", 100),
     Entry("ε-greedy", "epsilon-greedy", "subset-selection", "none", 25),
     Entry("explore then commit", "explore-then-commit", "subset-selection", "none", 25),
     Entry(
@@ -122,6 +124,7 @@ class SuiteCell:
     seed: int
     runs: int
     users: int
+    replan: str = "growth:0.1"
     bounded: bool = field(default=False, compare=False)
 
     @property
@@ -163,7 +166,7 @@ class SuiteCell:
                 constants=self.who.constants,
                 structure=mdp.structure,
             )
-        found = simulate(mdp, learner, mechanism, self.users, self.runs, self.seed, REPLAN)
+        found = simulate(mdp, learner, mechanism, self.users, self.runs, self.seed, self.replan)
         worth = learnt(mdp, learner, found.statistics)
         gap = worth.best_value - worth.random_value
         runs = [
@@ -222,7 +225,8 @@ def users_before(users: IntArray, regret: FloatArray, allowed: float) -> int | N
 def entries_in(world: World) -> Iterator[tuple[Entry, float | None]]:
     """Yield who plays in a world, and at which ε."""
     for entry in ENTRIES:
-        plays = 0 < world.states <= entry.states or world.states == entry.states == 0
+        features = world.states == entry.states == 0
+        plays = features or entry.least <= world.states <= entry.states
         for epsilon in EPSILONS:
             mechanism = entry.open if epsilon is None else entry.private
             if plays and mechanism is not None:
@@ -230,19 +234,32 @@ def entries_in(world: World) -> Iterator[tuple[Entry, float | None]]:
 
 
 def cells_of(world: World, quick: bool = False) -> list[SuiteCell]:
-    """Return the cells of a world; a quick look has at most 10⁵ users and 3 runs or draws."""
+    """Return the cells of a world; a quick look has at most 10⁵ users and 3 runs or draws.
+
+    Everybody plays in the first draw before anybody does in the second: what has run when somebody
+    interrupts can be compared.
+    """
     found = []
     users, runs = (
         (min(world.users, 10**5), min(world.runs, 3)) if quick else (world.users, world.runs)
     )
-    for entry, epsilon in entries_in(world):
-        for source in world.sources()[: 3 if quick else None]:
-            for place in range(min(world.cells, 3) if quick else world.cells):
-                seed = REPORTING[place * world.runs]
-                cell = SuiteCell(
-                    world.name, source, entry.name, epsilon, seed, runs, users, world.bounded
+    for source in world.sources()[: 3 if quick else None]:
+        for place in range(min(world.cells, 3) if quick else world.cells):
+            seed = REPORTING[place * world.runs]
+            found += [
+                SuiteCell(
+                    world.name,
+                    source,
+                    entry.name,
+                    epsilon,
+                    seed,
+                    runs,
+                    users,
+                    world.replan,
+                    world.bounded,
                 )
-                found.append(cell)
+                for entry, epsilon in entries_in(world)
+            ]
     return found
 
 

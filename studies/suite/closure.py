@@ -32,7 +32,12 @@ def code_of(entry: Entry, epsilon: float | None) -> str:
     """Return the digest of what an entry runs at ``epsilon``."""
     mechanism = entry.open if epsilon is None else entry.private
     assert mechanism is not None
-    return digest_of(_module(entry.learner, "learning"), _module(mechanism, "mechanisms"))
+    return code_of_pair(entry.learner, mechanism)
+
+
+def code_of_pair(learner: str, mechanism: str) -> str:
+    """Return the digest of a learner and a mechanism, by the names of the catalogue."""
+    return digest_of(_module(learner, "learning"), _module(mechanism, "mechanisms"))
 
 
 @cache

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -74,11 +73,11 @@ def scores_in(world: World, lines: dict[str, Line], quick: bool = False) -> list
     """Return the scores of those who have run in a world."""
     found: list[Score] = []
     opens: dict[str, dict[str, list[float]]] = {}
-    groups = groupby(cells_of(world, quick), key=lambda cell: (cell.entry, cell.epsilon))
+    groups: dict[tuple[str, float | None], list[SuiteCell]] = {}
+    for cell in cells_of(world, quick):
+        groups.setdefault((cell.entry, cell.epsilon), []).append(cell)
     # Without privacy first: the others are compared with it.
-    for (entry, epsilon), group in sorted(
-        ((key, list(cells)) for key, cells in groups), key=lambda one: one[0][1] is not None
-    ):
+    for (entry, epsilon), group in sorted(groups.items(), key=lambda one: one[0][1] is not None):
         ran = [(cell, lines[cell.key]) for cell in group if cell.key in lines]
         if not ran:
             continue

@@ -25,6 +25,8 @@ from studies.suite.worlds import VERSION
 
 RESULTS = Path(__file__).with_name("results.jsonl")
 Line = dict[str, Any]
+_CONFIRMING = 3
+"""Cells of so many worlds are run again before other lines are taken for the present code's."""
 
 
 def read(path: Path) -> dict[str, Line]:
@@ -51,9 +53,8 @@ def run(
     """Compute the cells that the file lacks, or has of older code, and add each when it is done."""
     kept = read(path)
     todo = [cell for cell in cells if cell.key not in kept or not current(cell, kept[cell.key])]
-    with replacing(path) as file:
-        file.write("".join(_text(line) for line in kept.values()).encode())
-    about = {"commit": commit_of_the_code(), "versions": _versions(), "machine": machine()}
+    _rewrite(path, kept)
+    about = {"commit": commit_of_the_code(), "versions": versions(), "machine": machine()}
     done = len(cells) - len(todo)
     progress(done, len(cells))
     with closing(_computed(todo, workers, cluster)) as results:
@@ -71,6 +72,41 @@ def run(
                 file.write(_text(line))
             done += 1
             progress(done, len(cells))
+
+
+def confirm(cells: Sequence[SuiteCell], path: Path, workers: int) -> dict[str, bool]:
+    """Run again some cells of each learner whose code has changed, and keep the rest if they agree.
+
+    Many changes of code change no number: where the quickest cells of three worlds have the same
+    runs as before, to the last digit that is kept, all lines of that learner at these ε count as
+    the present code's, and say so. Return for each learner whether they did.
+    """
+    kept = read(path)
+    old = [cell for cell in cells if cell.key in kept and not current(cell, kept[cell.key])]
+    groups: dict[tuple[str, str, str], list[SuiteCell]] = {}
+    for cell in old:
+        groups.setdefault((cell.entry, cell.mechanism, kept[cell.key]["code"]), []).append(cell)
+    answers = {}
+    with Processes(workers) as processes:
+        for (entry, mechanism, code), mine in groups.items():
+            quick: dict[str, SuiteCell] = {}
+            for cell in sorted(mine, key=lambda one: float(kept[one.key]["seconds"])):
+                quick.setdefault(cell.world, cell)
+            tried = list(quick.values())[:_CONFIRMING]
+            again = {tried[at].key: _columns(one.runs) for at, one in processes.compute(tried)}
+            same = all(kept[key]["runs"] == runs for key, runs in again.items())
+            answers[f"{entry} with {mechanism}, code {code}"] = same
+            for cell in mine if same else ():
+                line = kept[cell.key]
+                line["confirmed"] = {"commit": commit_of_the_code(), "cells": sorted(again)}
+                line["code"] = code_of(cell.who, cell.epsilon)
+    _rewrite(path, kept)
+    return answers
+
+
+def _rewrite(path: Path, lines: dict[str, Line]) -> None:
+    with replacing(path) as file:
+        file.write("".join(_text(line) for line in lines.values()).encode())
 
 
 def _computed(
@@ -110,7 +146,8 @@ def commit_of_the_code() -> str:
 
 
 @cache
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions of what computes."""
     packages = {name: version(name) for name in ("numpy", "numba")}
     return {"ldprl": ldprl.__version__, "python": platform.python_version(), **packages}
 

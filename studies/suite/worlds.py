@@ -46,6 +46,8 @@ class World:
         Whether the lower bound of the instance is computed.
     package
         What has to be installed.
+    replan
+        When plans are made.
     """
 
     name: str
@@ -58,6 +60,7 @@ class World:
     states: int = 0
     bounded: bool = False
     package: str | None = None
+    replan: str = "growth:0.1"
 
 
 def _named(*names: str) -> Callable[[], tuple[str, ...]]:
@@ -128,6 +131,7 @@ WORLDS = (
         5,
         states=500,
         package="gymnasium",
+        replan="growth:0.2",
     ),
     World(
         "icu-sepsis",
@@ -138,6 +142,7 @@ WORLDS = (
         5,
         states=716,
         package="icu_sepsis",
+        replan="growth:0.2",
     ),
     World("cartpole", "CartPole-v1", _FEATURES, _named("cartpole"), 20_000, 20),
     World("glucose", "glucose", _FEATURES, _named("glucose"), 10**5, 20),

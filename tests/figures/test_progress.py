@@ -16,9 +16,7 @@ from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.simulation.engine import Simulation
 from studies.figures import STUDIES
 
-CELLS = STUDIES.named("beyond").cells(
-    Settings(episodes=10**6, runs=1, draws=1, epsilons=(1.0, 2.0, 4.0))
-)
+CELLS = STUDIES.named("limit").cells(Settings(episodes=10**6, runs=1))
 
 
 def kind(cell: Cell) -> tuple[object, ...]:

@@ -152,7 +152,11 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path: Path) ->
         ("--episodes some", "episodes = 'some'"),
         ("--runs -1", "runs = '-1'"),
         ("--workers 0", "workers = '0'"),
-        ("beyond", "python -m studies beyond makes it, in a checkout of the repository"),
+        ("regret --states 1", "states = 1"),
+        ("psrl --epsilon 1,x", "epsilon = 'x'"),
+        ("regret sizes --epsilon 1", "only these as NAME: mechanisms, psrl, regret"),
+        ("--states 3", "only these as NAME: mechanisms, psrl, regret"),
+        ("limit", "python -m studies limit makes it, in a checkout of the repository"),
         ("regret draws", "python -m studies draws makes it, in a checkout of the repository"),
     ],
 )

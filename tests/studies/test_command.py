@@ -48,12 +48,9 @@ def test_each_introduces_its_report(name: str) -> None:
     ("line", "message"),
     [
         ("", "Missing argument"),
-        ("beyound", "did you mean 'beyond'"),
-        ("limit --epsilons 2", "epsilons = '2': expected only these as NAME: beyond"),
-        ("beyond --epsilons 2,x", "epsilons = 'x'"),
-        ("beyond --epsilons 0", "epsilons = 0"),
-        ("beyond --draws 0", "draws = '0'"),
-        ("beyond limit --draws 3", "draws = 3: expected only these as NAME: beyond, draws"),
+        ("ablatio", "did you mean 'ablation'"),
+        ("ablation --draws 0", "draws = '0'"),
+        ("ablation limit --draws 3", "draws = 3: expected only these as NAME: ablation, draws"),
     ],
 )
 def test_it_refuses_bad_input(run: Run, tmp_path: Path, line: str, message: str) -> None:
@@ -74,17 +71,17 @@ def test_it_takes_settings(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("ldprl.figures.reproduce.reproduce", make)
     for line in (
-        "beyond --draws 3 --epsilons 20,2",
-        "beyond",
-        "beyond --quick --runs 2",
+        "ablation --draws 3",
+        "ablation",
+        "ablation --quick --runs 2",
         "large draws --seed 1",
     ):
         assert run(line)[0] == 0
-    assert [names for names, _ in asked] == [["beyond"]] * 3 + [["large", "draws"]]
+    assert [names for names, _ in asked] == [["ablation"]] * 3 + [["large", "draws"]]
     few, default, quick, two = (settings for _, settings in asked)
-    assert (few.draws, few.runs, few.epsilons) == (3, 1, (2.0, 20.0))
-    assert (default.draws, default.runs, default.epsilons) == (20, 1, Settings().epsilons)
-    assert (quick.episodes, quick.runs, quick.draws, quick.epsilons) == (10**5, 2, 1, (1.0, 4.0))
+    assert (few.draws, few.runs) == (3, 1)
+    assert (default.draws, default.runs) == (20, 1)
+    assert (quick.episodes, quick.runs, quick.draws) == (10**5, 2, 1)
     assert (two.episodes, two.runs, two.seed) == (10**8, 20, 1)
 
 

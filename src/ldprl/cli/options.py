@@ -150,6 +150,11 @@ def decimal(field: str, text: str) -> float:
         raise InputError(field, text, "a number") from None
 
 
+def decimals(field: str, text: str) -> tuple[float, ...]:
+    """Read numbers between commas, each once and in order."""
+    return tuple(sorted({decimal(field, part) for part in text.split(",")}))
+
+
 def shape_from(sizes: dict[str, int | None], expected: str, at_most: int = 10**3) -> Shape:
     """Return the shape of given states, actions and horizon; refuse missing and large ones."""
     from ldprl.shape import Shape

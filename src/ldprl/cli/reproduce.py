@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _BETWEEN_LINES = 60.0
 """Seconds after which a log gets another line of progress."""
-_STUDIES = ("beyond", "crowd-regret", "draws", "large", "limit", "randomizers")
-"""Figures beyond the paper, which this command made too up to version 0.2."""
+_STUDIES = ("ablation", "crowd-regret", "draws", "large", "limit", "randomizers")
+"""Figures beyond the paper, which ``python -m studies`` makes."""
 Out = Annotated[Path, options.text("DIR", "Results folder: new, or one made by this command.")]
 Episodes = Annotated[
     int | None, options.whole("K", "Users in each run, one episode each. \\[default: 1e8]")
@@ -49,6 +49,13 @@ def reproduce(
         int | None, options.whole("N", "Runs of each curve. \\[default: 20]", at_most=10**6)
     ] = None,
     seed: options.Seed = 0,
+    states: Annotated[
+        int | None,
+        options.whole("S", "States of the MDP, of regret, psrl and mechanisms. \\[default: 2]"),
+    ] = None,
+    epsilon: Annotated[
+        str | None, options.text("ε,…", "ε of the curves, of the same. \\[default: 0.2,2,20]")
+    ] = None,
     workers: options.Workers = None,
     as_json: options.Json = False,
 ) -> None:
@@ -64,9 +71,18 @@ def reproduce(
         if name in _STUDIES:
             made_by = f"python -m studies {name} makes it, in a checkout of the repository"
             raise InputError("name", name, f"a figure of the paper; {made_by}")
+    for option, value in (("states", states), ("epsilon", epsilon)):
+        takers = [name for name in GALLERY.names() if option in GALLERY.named(name).options]
+        if value is not None and not (names and set(names) <= set(takers)):
+            raise InputError(option, value, f"only these as NAME: {', '.join(takers)}")
     usual = QUICK if quick else Settings()
     settings = replace(
-        usual, episodes=episodes or usual.episodes, runs=runs or usual.runs, seed=seed
+        usual,
+        episodes=episodes or usual.episodes,
+        runs=runs or usual.runs,
+        seed=seed,
+        states=usual.states if states is None else states,
+        epsilons=usual.epsilons if epsilon is None else options.decimals("epsilon", epsilon),
     )
     show_report(GALLERY, names or [], settings, out, workers, as_json)
 

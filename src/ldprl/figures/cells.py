@@ -32,20 +32,20 @@ class NamedMDP:
     mdp: TabularMDP
 
 
-def draws() -> Iterator[NamedMDP]:
+def draws(states: int = 2) -> Iterator[NamedMDP]:
     """Yield, by seed, the draws of the paper's RandomMDP(2, 2, 2) with something to learn.
 
     In the others all rewards may be equal, and then no policy has any regret.
     """
     for seed in itertools.count():
-        mdp = random_mdp(2, 2, 2, seed)
+        mdp = random_mdp(states, 2, 2, seed)
         if gap(mdp) > LEAST_GAP:
-            yield NamedMDP(f"random:2,2,2,{seed}", mdp)
+            yield NamedMDP(f"random:{states},2,2,{seed}", mdp)
 
 
-def first_draw() -> NamedMDP:
+def first_draw(states: int = 2) -> NamedMDP:
     """Return the MDP of the paper's figures: the first with something to learn."""
-    return next(draws())
+    return next(draws(states))
 
 
 def first_draws(settings: Settings) -> list[NamedMDP]:

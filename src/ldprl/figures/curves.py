@@ -108,6 +108,11 @@ def pick(curves: Sequence[Curve], **fields: object) -> list[Curve]:
     ]
 
 
+def private_epsilons(curves: Sequence[Curve]) -> list[float]:
+    """Return the ε of the curves in order, without the infinite one."""
+    return sorted({curve.epsilon for curve in curves if math.isfinite(curve.epsilon)})
+
+
 def where(rows: Sequence[Record], **fields: object) -> list[Record]:
     """Return the rows of a figure's table that have the given ``fields``."""
     return [row for row in rows if all(row[name] == value for name, value in fields.items())]

@@ -5,6 +5,7 @@ The palette is safe for the colour-blind; labels are moved apart where they woul
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,13 @@ INK, QUIET, FAINT = "#1b1b1b", "#6b6b6b", "#d9d9d9"
 _FIRST_SHOWN = 100
 """Before this many episodes nothing has been learnt and a band is all noise."""
 EPSILON_COLOURS = {0.2: "#1a4f8b", 2.0: "#0a8f7a", 20.0: "#d98200"}
+
+
+def colour_of(epsilon: float) -> str:
+    """Return the colour of an ε: the paper's three have their own, others the nearest one's."""
+    nearest = min(EPSILON_COLOURS, key=lambda one: abs(math.log(epsilon / one)))
+    return EPSILON_COLOURS[nearest]
+
 
 _RULES: dict[Any, Any] = {
     "font.family": "DejaVu Sans",

@@ -65,7 +65,8 @@ class Figure:
     lead
         The introduction of a report in which all figures have one; for those not on the paper.
     options
-        Settings beside episodes, runs and seed that change it: ``"draws"`` or ``"epsilons"``.
+        Settings beside episodes, runs and seed that change it: ``"draws"``, or ``"states"``
+        and ``"epsilon"``.
     runs
         Simulated runs of each cell unless the caller chooses.
     """

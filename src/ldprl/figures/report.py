@@ -12,7 +12,7 @@ from ldprl.figures.cells import LEAST_GAP, best_value, first_draw, gap
 from ldprl.figures.figure import Chapter, Grid
 from ldprl.figures.numerals import listing, power
 from ldprl.figures.page import appendix, in_short, opening, page, section
-from ldprl.figures.settings import ALPHA, DELTA, EPSILONS, FAILURE_PROBABILITY, GROWTH, Settings
+from ldprl.figures.settings import ALPHA, DELTA, FAILURE_PROBABILITY, GROWTH, Settings
 
 TITLE = "Local privacy in reinforcement learning: the experiments, run again"
 _AFTER = "Local privacy in reinforcement learning: beyond the paper"
@@ -70,12 +70,16 @@ def _lead(settings: Settings) -> str:
 
 
 def _choices(settings: Settings) -> str:
-    draw = first_draw()
+    draw = first_draw(settings.states)
     rows = [
         ("episodes K, runs", f"{power(settings.episodes)}, {settings.runs}", "the paper: 10⁸, 20"),
-        ("ε", listing([f"{epsilon:g}" for epsilon in EPSILONS]), "the paper"),
+        ("ε", listing([f"{epsilon:g}" for epsilon in settings.epsilons]), "the paper: 0.2, 2, 20"),
         ("δ of Gaussian and bounded noise", f"{DELTA:g}", "the paper"),
-        ("MDP", "RandomMDP, S = A = H = 2, Dirichlet(0.1), rewards in {0, 1}", "the paper"),
+        (
+            "MDP",
+            f"RandomMDP, S = {settings.states}, A = H = 2, Dirichlet(0.1), rewards in {{0, 1}}",
+            "the paper, with S = 2",
+        ),
         (
             "which draw of it",
             f"{draw.name}: the first seed for which the best policy beats the worst by more than"

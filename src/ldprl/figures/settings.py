@@ -31,23 +31,25 @@ class Settings:
         Run i of a curve depends on (seed, i) alone.
     draws
         Number of MDPs of the figures that show several.
-    epsilons
-        The ε of the figure beyond the paper.
+    states, epsilons
+        Of the MDP and of the curves, in figures that simulate learners in one MDP.
     """
 
     episodes: int = 10**8
     runs: int = 20
     seed: int = 0
     draws: int = 20
-    epsilons: tuple[float, ...] = (0.2, 1.0, 2.0, 4.0, 8.0, 20.0)
+    states: int = 2
+    epsilons: tuple[float, ...] = EPSILONS
 
     def __post_init__(self) -> None:
         for field in ("episodes", "runs", "draws"):
             whole_number(field, getattr(self, field), 1)
         whole_number("seed", self.seed, 0)
+        whole_number("states", self.states, 2, 100)
         for epsilon in self.epsilons:
             positive("epsilons", epsilon)
 
 
-QUICK = Settings(episodes=10**5, runs=3, draws=1, epsilons=(1.0, 4.0))
+QUICK = Settings(episodes=10**5, runs=3, draws=1)
 """A small version: every figure in about a minute once its code is compiled."""

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from ldprl.figures.cells import CellRunner
 from ldprl.figures.settings import Settings
 from ldprl.worlds.contexts import Contexts
-from studies.figures.any_policy import problems, published, records, runs, summary
+from studies.figures.any_policy import problems, records, runs, summary
 from studies.figures.any_policy.problems import PROBLEMS
 
 ARMS = replace(next(one for one in PROBLEMS if one.name == "arms"), users=600, epsilons=(1.0,))
@@ -64,8 +64,3 @@ def test_enough_is_the_first_of_two_looks() -> None:
     assert runs._first(looks, np.array([0.95, 0.2, 0.91, 0.92, 0.3])) == 20
     assert runs._first(looks, np.array([0, 0, 0, 0, 0.95])) == 40
     assert runs._first(looks, np.zeros(5)) is None
-
-
-def test_the_page_has_the_table_of_the_data() -> None:
-    page = published.PAGE.read_text(encoding="utf-8")
-    assert published.written(page, published.lines()) == page

@@ -9,11 +9,11 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, cell_of, first_draw
-from ldprl.figures.curves import Curve, curves_of, pick
+from ldprl.figures.curves import Curve, curves_of, pick, private_epsilons
 from ldprl.figures.drawing import QUIET, headline, panels, two_by_two
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.numerals import at_epsilons, mean_and_range, number
-from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, EPSILONS, Settings
+from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, Settings
 from ldprl.mechanisms.catalogue import MECHANISMS
 
 _COMPARED = ("laplace", "gaussian", "randomized-response", "bounded-noise")
@@ -21,7 +21,7 @@ _COMPARED = ("laplace", "gaussian", "randomized-response", "bounded-noise")
 
 def cells(settings: Settings) -> list[Cell]:
     """Return every curve of the figures."""
-    return cells_in(settings, first_draw())
+    return cells_in(settings, first_draw(settings.states))
 
 
 def cells_in(settings: Settings, at: NamedMDP) -> list[Cell]:
@@ -29,7 +29,7 @@ def cells_in(settings: Settings, at: NamedMDP) -> list[Cell]:
     return [
         cell_of(settings, at, "ldp-obi", constants, mechanism, epsilon)
         for constants in BOTH_CONSTANTS
-        for epsilon in EPSILONS
+        for epsilon in settings.epsilons
         for mechanism in _COMPARED
     ]
 
@@ -44,7 +44,8 @@ def findings(table: pa.Table) -> Findings:
 def reported_order(curves: list[Curve]) -> str:
     """Say whether bounded noise is best and Laplace second, as the paper reports."""
     held, almost = [], []
-    for epsilon in EPSILONS:
+    epsilons = private_epsilons(curves)
+    for epsilon in epsilons:
         names = [curve.mechanism for curve in ordered(pick(curves, epsilon=epsilon))]
         if names[:2] == ["bounded-noise", "laplace"]:
             held.append(epsilon)
@@ -52,7 +53,7 @@ def reported_order(curves: list[Curve]) -> str:
             almost.append(epsilon)
     bounded = pick(curves, mechanism="bounded-noise")
     broken = [curve.epsilon for curve in bounded if not curve.as_claimed]
-    if len(held) == len(EPSILONS):
+    if len(held) == len(epsilons):
         verdict = "holds at every ε"
     elif held:
         verdict = f"holds at {at_epsilons(held)} only"
@@ -98,7 +99,7 @@ def plot(table: pa.Table) -> dict[str, Picture]:
         f"epsilon-{epsilon:g}": two_by_two(
             pick(curves, epsilon=epsilon), _look, f"LDP-OBI with each mechanism, ε = {epsilon:g}"
         )
-        for epsilon in EPSILONS
+        for epsilon in private_epsilons(curves)
     }
     return {"summary": _summary(curves), **by_epsilon}
 
@@ -110,17 +111,17 @@ def _look(curve: Curve) -> tuple[str, str]:
 
 def _summary(curves: list[Curve]) -> Picture:
     picture, ((*axes,),) = panels(1, len(CONSTANTS), width=5.6, height=4.6)
-    height = len(_COMPARED) + 1.2
+    height, epsilons = len(_COMPARED) + 1.2, private_epsilons(curves)
     for panel, (constants, title) in zip(axes, CONSTANTS.items(), strict=True):
-        for group, epsilon in enumerate(EPSILONS):
+        for group, epsilon in enumerate(epsilons):
             for place, mechanism in enumerate(_COMPARED):
                 chosen = pick(curves, constants=constants, epsilon=epsilon, mechanism=mechanism)
                 for curve in chosen:
                     _range(panel, curve, -(group * height + place))
         panel.set_title(title)
         panel.set_yticks(
-            [-(group * height + 1.5) for group in range(len(EPSILONS))],
-            [f"ε = {epsilon:g}" for epsilon in EPSILONS],
+            [-(group * height + 1.5) for group in range(len(epsilons))],
+            [f"ε = {epsilon:g}" for epsilon in epsilons],
             fontsize=12,
         )
         panel.tick_params(axis="y", length=0, pad=10)
@@ -163,4 +164,5 @@ FIGURE = Figure(
     plot=plot,
     findings=findings,
     chapter=2,
+    options=frozenset({"states", "epsilon"}),
 )

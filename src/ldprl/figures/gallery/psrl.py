@@ -8,19 +8,19 @@ from matplotlib.figure import Figure as Picture
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import cell_of, first_draw
 from ldprl.figures.curves import Curve, curves_of, pick
-from ldprl.figures.drawing import EPSILON_COLOURS, learner_look, two_by_two
+from ldprl.figures.drawing import colour_of, learner_look, two_by_two
 from ldprl.figures.figure import Figure, Findings
 from ldprl.figures.gallery.regret import final_regrets
 from ldprl.figures.numerals import listing
-from ldprl.figures.settings import BOTH_CONSTANTS, EPSILONS, Settings
+from ldprl.figures.settings import BOTH_CONSTANTS, Settings
 
 
 def cells(settings: Settings) -> list[Cell]:
     """Return LDP-PSRL at each ε, with PSRL beside it."""
-    draw = first_draw()
+    draw = first_draw(settings.states)
     found = []
     for constants in BOTH_CONSTANTS:
-        for epsilon in EPSILONS:
+        for epsilon in settings.epsilons:
             found.append(cell_of(settings, draw, "ldp-psrl", constants, "laplace", epsilon))
         found.append(cell_of(settings, draw, "psrl", constants))
     return found
@@ -61,7 +61,7 @@ def plot(table: pa.Table) -> dict[str, Picture]:
 def _look(curve: Curve) -> tuple[str, str]:
     if curve.mechanism == "none":
         return learner_look(curve)
-    return f"ε = {curve.epsilon:g}", EPSILON_COLOURS[curve.epsilon]
+    return f"ε = {curve.epsilon:g}", colour_of(curve.epsilon)
 
 
 FIGURE = Figure(
@@ -72,4 +72,5 @@ FIGURE = Figure(
     plot=plot,
     findings=findings,
     chapter=3,
+    options=frozenset({"states", "epsilon"}),
 )

@@ -8,11 +8,11 @@ from matplotlib.figure import Figure as Picture
 from ldprl.catalogue import LEARNERS
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import NamedMDP, cell_of, first_draw
-from ldprl.figures.curves import Curve, curves_of, pick
+from ldprl.figures.curves import Curve, curves_of, pick, private_epsilons
 from ldprl.figures.drawing import draw_bands, headline, learner_look, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.numerals import at_epsilons, mean_and_range, numbers
-from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, EPSILONS, Settings
+from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, Settings
 
 OURS = ("ldp-evi", "ldp-ts")
 """Learners beyond the paper that are shown beside its own, with sound constants."""
@@ -20,11 +20,11 @@ OURS = ("ldp-evi", "ldp-ts")
 
 def cells(settings: Settings) -> list[Cell]:
     """Return every curve of the figure."""
-    draw = first_draw()
+    draw = first_draw(settings.states)
     ours = [
         cell_of(settings, draw, learner, "sound", LEARNERS[learner].usual_mechanism, epsilon)
         for learner in OURS
-        for epsilon in EPSILONS
+        for epsilon in settings.epsilons
     ]
     return [*cells_in(settings, draw), *ours]
 
@@ -34,7 +34,7 @@ def cells_in(settings: Settings, at: NamedMDP) -> list[Cell]:
     found = []
     for constants in BOTH_CONSTANTS:
         for learner in ("ldp-obi", "ldp-psrl"):
-            for epsilon in EPSILONS:
+            for epsilon in settings.epsilons:
                 found.append(cell_of(settings, at, learner, constants, "laplace", epsilon))
         found += [cell_of(settings, at, learner, constants) for learner in ("ucb-vi", "psrl")]
     return found
@@ -88,8 +88,9 @@ def plot(table: pa.Table) -> dict[str, Picture]:
 
 def _picture(curves: list[Curve], constants: str) -> Picture:
     """Draw a column for each ε: cumulative regret above, regret per episode below."""
-    picture, axes = panels(2, len(EPSILONS))
-    for column, epsilon in enumerate(EPSILONS):
+    epsilons = private_epsilons(curves)
+    picture, axes = panels(2, len(epsilons))
+    for column, epsilon in enumerate(epsilons):
         shown = [curve for curve in curves if curve.epsilon in (epsilon, float("inf"))]
         for row, per_step in enumerate((False, True)):
             draw_bands(axes[row][column], shown, learner_look, per_step=per_step)
@@ -110,4 +111,5 @@ FIGURE = Figure(
     plot=plot,
     findings=findings,
     chapter=1,
+    options=frozenset({"states", "epsilon"}),
 )

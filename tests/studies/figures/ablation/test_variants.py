@@ -13,7 +13,7 @@ from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.simulation.engine import simulate
 from ldprl.statistics import Statistics
 from ldprl.worlds import random_mdp
-from studies.figures.beyond.ablation import (
+from studies.figures.ablation.variants import (
     VARIANTS,
     AllExplore,
     AllExploreOn,

@@ -1,0 +1,74 @@
+"""Tables of pages that are made of what studies found (``studies/data``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ldprl.figures.numerals import number
+from studies.figures.any_policy import published, summary
+from studies.keep import Kept, kept
+from studies.table import Table
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], of: Kept) -> Table:
+    changed = f"The code of {', '.join(of.changed)} has changed since." if of.changed else ""
+    return Table(heads, rows, of.command, [of.commit], [of.machine], changed)
+
+
+def _mean(row: dict[str, Any]) -> str:
+    return number(row["mean"]) + (f" ± {number(row['error'])}" if row["error"] else "")
+
+
+def limit_factors() -> Table:
+    """Return the regret of LDP-EVI over the bound, and what it is the product of."""
+    of = kept("limit")
+    heads = ("world", "ε", "regret", "worst run", "bound", "ratio", "questions ×", "widths ×")
+    factors = ("worst", "bound", "ratio", "questions", "widths", "exploration")
+    rows = [
+        (row["world"], f"{row['epsilon']:g}", _mean(row), *(number(row[name]) for name in factors))
+        for row in of.rows
+        if row["learner"] == "ldp-evi"
+    ]
+    return _table((*heads, "exploration ×"), rows, of)
+
+
+def guard(epsilon: float = 2.0) -> Table:
+    """Return LDP-EVI beside itself without its guard."""
+    of = kept("limit")
+    here = [row for row in of.rows if row["epsilon"] == epsilon]
+    rows = []
+    for world in dict.fromkeys(row["world"] for row in here):
+        pair = {row["learner"]: row for row in here if row["world"] == world}
+        mine, bare = pair["ldp-evi"], pair["ldp-evi, no guard"]
+        rows.append((world, _mean(mine), number(mine["worst"]), _mean(bare), number(bare["worst"])))
+    return _table(("world", "LDP-EVI", "worst", "no guard", "worst of these"), rows, of)
+
+
+def ablation() -> Table:
+    """Return what each idea of LDP-EVI gives."""
+    of = kept("ablation")
+    rows = [
+        (row["idea"], _mean(row), number(row["median"]), number(row["worst"])) for row in of.rows
+    ]
+    return _table(("", "mean regret", "median", "worst run"), rows, of)
+
+
+def any_policy() -> Table:
+    """Return the runs of the study of any policy, of which each has the commit of its code."""
+    document = json.loads(published.DATA.read_text(encoding="utf-8"))
+    (grid,) = summary.findings(pa.table(document["runs"])).grids
+    return Table(
+        grid.heads, grid.rows, document["command"], sorted(set(document["runs"]["commit"])), []
+    )
+
+
+KEPT: dict[str, Callable[[], Table]] = {
+    "limit-factors": limit_factors,
+    "guard": guard,
+    "ablation": ablation,
+    "any-policy": any_policy,
+}
