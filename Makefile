@@ -12,7 +12,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 # would compile every package that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test suite quick test-slow lint bench docs docs-images lock clean
+.PHONY: demo install test suite quick test-slow lint bench docs docs-images lock release clean
 
 demo: $(DEMO)
 	$(BIN)/ldprl reproduce --out out/demo
@@ -41,7 +41,7 @@ test-slow: $(READY)
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict src studies tests benchmarks
+	$(BIN)/mypy --strict src studies tests benchmarks deploy
 
 # One core against one core: on a busy machine BLAS threads wait for each other.
 # `make bench MARKDOWN=docs/benchmarks.md` writes the page too.
@@ -89,6 +89,10 @@ lock:
 	$(COMPILE) --build-deps-for wheel --only-build-deps -c requirements.lock \
 		-o build/lock/build.txt pyproject.toml
 	$(PINS) build/lock/build.txt > deploy/build.lock
+
+# What a release consists of, to dist/: wheel, browser client, bills of materials, hashes.
+release: $(READY)
+	$(BIN)/python deploy/release.py
 
 clean:
 	rm -rf .venv build dist out site .mypy_cache .ruff_cache .pytest_cache .hypothesis

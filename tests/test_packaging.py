@@ -88,3 +88,17 @@ main()
 def test_citation_has_the_version_of_the_package() -> None:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {ldprl.__version__}\n" in citation
+
+
+def test_each_security_entry_of_the_changelog_has_a_row_in_the_table() -> None:
+    releases = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.M)
+    rows = re.findall(
+        r"^\| .* \| (\S+) \| (?:high|medium|low) \| .+ \|$",
+        (ROOT / "SECURITY.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    for release in releases[1:]:
+        found = re.search(r"^### Security$(.*?)(?=^### |\Z)", release, re.MULTILINE | re.DOTALL)
+        entries = 0 if found is None else len(re.findall(r"^- ", found[1], re.MULTILINE))
+        version = release.splitlines()[0].strip("[]").split("]")[0]
+        assert rows.count("next" if version == "Unreleased" else version) == entries, version

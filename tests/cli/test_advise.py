@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import resource
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -206,24 +201,3 @@ def test_an_interrupt_leaves_the_answer_so_far(run: Run, monkeypatch: pytest.Mon
     found = run(f"{SMALL} --epsilon 1 --json")
     assert (found.code, found.json["without_privacy"]) == (130, None)
     assert [one["learner"] for one in found.json["compared"]] == [usual.learner]
-
-
-@pytest.mark.slow
-def test_a_health_app_has_an_answer_in_half_a_minute_of_two_cores() -> None:
-    """300,000 users of 60 states, 6 actions and 14 days, by the time of the processor."""
-    line = "advise --states 60 --actions 6 --horizon 14 --users 3e5 --epsilon 2 --workers 2"
-    line += " --arrivals-per-day 2e4 --episode-days 14 --json"
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "ldprl", *line.split()]
-    with subprocess.Popen(command, stdout=-1, stderr=-1, text=True) as process:
-        assert process.stderr is not None
-        assert any(one.startswith("so far, by 18 simulations") for one in process.stderr)
-        process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    found = json.loads(out)
-    assert process.returncode == 130
-    assert found["recommendation"]["learner"] == "ldp-ways"
-    assert found["calendar"]["first_version_users"] == 280_000
-    assert (found["calendar"]["days"], spent < 60) == (15.0, True)

@@ -77,6 +77,27 @@ def test_statement_refuses(run: Run, more: str, words: str) -> None:
     assert len(refused.err.splitlines()) == 1
 
 
+def test_a_notice_is_about_a_deployment_and_its_budget(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    assert run(f"deployment init {file}").code == 0
+    line = f"statement --format notice --deployment {file}"
+    written = run(f"{line} --reports 4 --budget 8 --days 365").out
+    assert written.startswith("# Privacy notice: My deployment")
+    assert "4 reports: a factor of 2,981 (ε = 8)" in written
+    for refused, words in (
+        (f"{line} --reports 2", "reports = 2: expected at most 1"),
+        (f"{line} --reports 2,3 --budget 8", "one number in a notice"),
+        (f"{line} --reports 5 --budget 8", "reports = 5: expected at most 4"),
+        (f"{line} --json", "json = True"),
+        ("statement --format poem", "format = 'poem'"),
+        ("statement --format notice", "--deployment is missing"),
+        (f"statement --deployment {file} --budget 8", "budget = '8': expected none"),
+    ):
+        outcome = run(refused)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert words in outcome.err
+
+
 @pytest.fixture
 def ledger(tmp_path: Path) -> str:
     path = tmp_path / "reports.ledger"

@@ -11,7 +11,15 @@ from typing import Literal
 import numpy as np
 
 from ldprl.accounting.composition import Budget, spent_together
-from ldprl.advice.forecast import AHEAD, FIRST_PLAN, Forecast, Forecaster, Progress, Trials
+from ldprl.advice.forecast import (
+    AHEAD,
+    FIRST_PLAN,
+    LEAST_RUNS,
+    Forecast,
+    Forecaster,
+    Progress,
+    Trials,
+)
 from ldprl.advice.monotone import Fit
 from ldprl.advice.pairs import OPEN, preferred
 from ldprl.advice.pairs import compared as compared_pairs
@@ -268,7 +276,7 @@ def advise(
             )
 
         if so_far is not None:
-            for number in dict.fromkeys((few, runs)):
+            for number in dict.fromkeys((min(LEAST_RUNS, runs), runs)):
                 so_far(answer((usual,), number))
         found = answer(every, runs)
         chosen = (found.chosen.pair, found.epsilon)

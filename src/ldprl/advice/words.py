@@ -34,7 +34,9 @@ def recommendation(advice: Advice) -> str:
         )
     elif advice.asked != "loss" and not advice.reached:
         within = f"with {level}" if advice.asked == "users" else f"with ε up to {advice.epsilon:g}"
-        answer = f"No pair comes down to a loss of {advice.target:g} {within}; {pair}: {loses}"
+        who = "No pair comes" if len(advice.compared) > 1 else f"{pair} does not come"
+        loses = loses if len(advice.compared) == 1 else f"{pair}: {loses}"
+        answer = f"{who} down to a loss of {advice.target:g} {within}; {loses}"
     elif advice.asked == "epsilon":
         answer = f"Take {pair} at {level}: {loses}"
     elif advice.loss > _POOR:

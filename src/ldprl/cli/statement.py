@@ -11,15 +11,16 @@ import typer
 from ldprl.cli import options
 from ldprl.cli.group import subgroup
 from ldprl.cli.names import private_mechanisms
-from ldprl.cli.options import count, problem_of, shape_from, warn_of_delta
+from ldprl.cli.options import count, problem_of, refuse_beside, shape_from, warn_of_delta
 from ldprl.cli.show import show_json, show_line, show_table
-from ldprl.errors import InputError, positive, probability, whole_number
+from ldprl.errors import InputError, one_of, positive, probability, whole_number
 from ldprl.rounding import at_least, at_most
 
 if TYPE_CHECKING:
     from ldprl.accounting.blanket import Blanket
     from ldprl.mechanisms.mechanism import Constants
     from ldprl.problem import Problem
+    from ldprl.protocol.deployment import Deployment
     from ldprl.protocol.statement import PrivacyStatement
 
 _SHARES = (0.25, 0.5, 0.75, 1.0, 1.25)
@@ -46,8 +47,13 @@ def statement(
     delta: options.Delta = 0,
     constants: options.ConstantsName = "sound",
     reports: Annotated[
-        str, options.text("N,…", "Say what a user who sends N reports has spent.")
-    ] = "2,10,100",
+        str | None,
+        options.text(
+            "N,…",
+            "Say what a user who sends N reports has spent. \\[default: 2,10,100; in a notice as"
+            " many as --budget admits]",
+        ),
+    ] = None,
     crowd: Annotated[
         int | None,
         options.whole(
@@ -61,9 +67,25 @@ def statement(
         Path | None,
         options.text(
             "FILE",
-            "State it for this deployment, in place of all other options but --reports: with"
-            " its relay, and what it says to be publicly known.",
+            "State it for this deployment, in place of mechanism and sizes: with its relay, and"
+            " what it says to be publicly known.",
         ),
+    ] = None,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="statement|notice",
+            help="notice: a draft of a privacy notice, in Markdown, of a --deployment.",
+        ),
+    ] = "statement",
+    budget: Annotated[
+        str | None,
+        options.text("E[,D]", "In a notice: what all reports of a user may cost together."),
+    ] = None,
+    days: Annotated[
+        float | None,
+        options.real("N", "In a notice: the budget is for any N days, 365 for a year.", positive),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -73,7 +95,9 @@ def statement(
     """
     if context.invoked_subcommand is not None:
         return
-    times = [count("reports", number, 1, 10**4) for number in reports.split(",")]
+    given = "2,10,100" if reports is None else reports
+    times = [count("reports", number, 1, 10**4) for number in given.split(",")]
+    _check_form(form, deployment, budget, days, as_json)
     sizes = {"states": states, "actions": actions, "horizon": horizon}
     if deployment is None:
         missing = "a value, or a --deployment or an --env that has it"
@@ -97,7 +121,11 @@ def statement(
         for name, value in others.items():
             if value is not None:
                 raise InputError(name, value, "nothing: the deployment says it")
-        found = _of_deployment(deployment, times)
+        from ldprl.service.settings import read_deployment
+
+        if form == "notice":
+            return _show_notice(deployment, None if reports is None else times, budget, days)
+        found = _of_deployment(read_deployment(deployment), times)
     if as_json:
         show_json(found.to_dict())
     else:
@@ -121,12 +149,39 @@ def _of_mechanism(
     return privacy_statement(built, times, crowd, delta or USUAL_CROWD_DELTA)
 
 
-def _of_deployment(file: Path, times: list[int]) -> PrivacyStatement:
-    from ldprl.protocol.statement import USUAL_CROWD_DELTA, privacy_statement
-    from ldprl.protocol.structure_words import known_in_words
+def _check_form(
+    form: str, deployment: Path | None, budget: str | None, days: float | None, as_json: bool
+) -> None:
+    """Refuse what a notice cannot do, and what only a notice can."""
+    if one_of("format", form, ("statement", "notice")) == "statement":
+        return refuse_beside("--format statement", {"budget": budget, "days": days})
+    if deployment is None:
+        raise InputError("deployment", None, "the file of a deployment: a notice is about one")
+    if as_json:
+        raise InputError("json", True, "none with --format notice, which is text")
+
+
+def _show_notice(
+    file: Path, times: list[int] | None, budget: str | None, days: float | None
+) -> None:
+    from ldprl.accounting.composition import Budget
+    from ldprl.protocol.notice import Taking, privacy_notice
     from ldprl.service.settings import read_deployment
 
+    if times is not None and len(times) > 1:
+        raise InputError("reports", times, "one number in a notice")
+    most = None if budget is None else Budget(*budget.split(",", 1))
+    taking = Taking(None if times is None else times[0], most, days)
     found = read_deployment(file)
+    given = found.built.guarantee
+    number = taking.most(Budget(given.epsilon, given.delta))
+    print(privacy_notice(found, _of_deployment(found, [number]), taking), end="")
+
+
+def _of_deployment(found: Deployment, times: list[int]) -> PrivacyStatement:
+    from ldprl.protocol.statement import USUAL_CROWD_DELTA, privacy_statement
+    from ldprl.protocol.structure_words import known_in_words
+
     crowd, delta, known = None, USUAL_CROWD_DELTA, list[str]()
     if (shuffle := found.shuffle) is not None:
         crowd, delta = shuffle.crowd, float(shuffle.delta)

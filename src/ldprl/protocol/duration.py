@@ -13,6 +13,8 @@ from ldprl.errors import InputError, above, decimal_text
 
 USUAL_WINDOW = 168
 """Hours for which a replaced policy may be reported under, beside those of an episode."""
+GRACE_HOURS = 1
+"""How long ids outlive their version: time for a server that has not noticed yet."""
 DELIVERY = 24
 """Hours that a report has to arrive in, at least: a device may be off until the next day."""
 _LONGEST_STEP = 24 * 366

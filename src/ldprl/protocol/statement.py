@@ -135,19 +135,19 @@ class PrivacyStatement:
 
     def to_text(self) -> str:
         """Return the statement for people."""
-        parts = [paragraph(self._headline())]
+        parts = [paragraph(self.headline())]
         if self.report:
             parts.append(paragraph(self.report))
         if self.private:
-            parts.append(paragraph(self._meaning()))
+            parts.append(paragraph(self.meaning()))
         if self.mixed is not None:
-            parts.append(paragraph(self._promises(self.mixed)))
+            parts.append(paragraph(self.promises(self.mixed)))
         if self.returning:
             head = (
                 "If you report more than once, all your reports together say no more about you than"
                 " one report would with:"
             )
-            parts.append(bullets(head, map(_returning, self.returning)))
+            parts.append(bullets(head, map(returning_in_words, self.returning)))
         if self.known:
             head = (
                 "The service states what is publicly known. It asked nobody for this, and your"
@@ -159,7 +159,8 @@ class PrivacyStatement:
         parts.append(paragraph(self._method()))
         return "\n\n".join(parts) + "\n"
 
-    def _headline(self) -> str:
+    def headline(self) -> str:
+        """Say how private a report is."""
         given, claimed = self.given, self.claimed
         if math.isinf(given.epsilon):
             return "Your reports are not private: they say what happened to you, as it was."
@@ -183,7 +184,8 @@ class PrivacyStatement:
         """Whether a report may leave less than 1% of doubt, or does so in more than 1% of cases."""
         return self.given.epsilon > math.log(99) or self.given.delta > 0.01
 
-    def _meaning(self) -> str:
+    def meaning(self) -> str:
+        """Say what (ε, δ) does and does not let a report change."""
         epsilon, delta = self.given.epsilon, self.given.delta
         factor, sure = odds(epsilon), at_most_sure(epsilon)
         if delta:
@@ -208,7 +210,8 @@ class PrivacyStatement:
             " there, and anybody who gets hold of your report later."
         )
 
-    def _promises(self, mixed: Mixed) -> str:
+    def promises(self, mixed: Mixed) -> str:
+        """Say what a user has with and without trust in the relay."""
         return (
             "Between you and the service stands a relay, so you have two promises. Even if relay"
             " and service work together, all of the above holds, with"
@@ -334,7 +337,7 @@ def _spent(mechanism: Mechanism, reports: int) -> Spent:
     return replace(spent, epsilon=min(spent.epsilon, composed_epsilon(together, delta)))
 
 
-def _returning(spent: Spent) -> str:
+def returning_in_words(spent: Spent) -> str:
     """Say what this many reports cost; composed losses only where they make a difference."""
     basic, delta = float(spent.basic_epsilon), float(spent.basic_delta)
     closer = spent.epsilon < 0.99 * basic or delta >= 1

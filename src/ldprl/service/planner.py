@@ -15,6 +15,7 @@ from ldprl.certificates.evidence import Evidence
 from ldprl.learning.contradictions import contradictions
 from ldprl.learning.learner import next_plan
 from ldprl.protocol.deployment import Deployment
+from ldprl.protocol.duration import GRACE_HOURS
 from ldprl.service.board import Board
 from ldprl.service.database.protocol import Database, StoredPlan
 from ldprl.service.learners import learner_of
@@ -28,8 +29,6 @@ _EVERY = 0.25
 """Seconds between two looks at whether a plan is due."""
 _AFTER_TROUBLE = 2.0
 """Seconds between two attempts after an error, at most."""
-_GRACE_HOURS = 1
-"""How long ids outlive their version: time for a server that has not noticed yet."""
 _log = logging.getLogger("ldprl.service")
 
 
@@ -114,7 +113,7 @@ class Planner(Loop):
         if self._board.due(state):
             self._publish(state.version + 1)
             self._board.refresh()
-        expired = self._board.last_expired(_GRACE_HOURS)
+        expired = self._board.last_expired(GRACE_HOURS)
         if expired > state.forgotten:
             self._database.forget(expired)
 
