@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.row import Row
 
@@ -54,20 +55,31 @@ class Measured(NamedTuple):
     processor: float
 
 
+HERE = Path(__file__).parents[1]
+
+
 @dataclass(frozen=True)
 class Server:
-    """A server that runs, and the database that it keeps its sums in."""
+    """A server that runs, the database that it keeps its sums in, and the checkout of its code."""
 
     process: subprocess.Popen[str]
     url: str
     database: str
+    checkout: Path = HERE
 
     def load(self, connections: int, requests: int, batch: int) -> Measured:
         """Have this many requests sent from another process."""
         line = [sys.executable, "-m", "benchmarks.loopback", self.url, self.database]
         line += [str(connections), str(requests), str(batch)]
         before = self.processor_seconds()
-        done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True)
+        done = subprocess.run(
+            line,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+            **_from(self.checkout),
+        )
         found = json.loads(done.stdout)
         assert found["counted"] == requests * max(batch, 1)
         spent = self.processor_seconds() - before
@@ -92,7 +104,11 @@ class Server:
 
 @contextlib.contextmanager
 def serving(
-    module: str, folder: Path, deployment: str = DEPLOYMENT, database: str | None = None
+    module: str,
+    folder: Path,
+    deployment: str = DEPLOYMENT,
+    database: str | None = None,
+    checkout: Path = HERE,
 ) -> Iterator[Server]:
     """Start ``python -m module serve`` on a free port, with SQLite by default, and stop it."""
     file, database = folder / "deployment.toml", database or f"sqlite:///{folder}/{module}.sqlite"
@@ -101,12 +117,18 @@ def serving(
     line += ["--database", database, "--rate-limit", "0"]
     log = folder / f"{module}-{database.partition(':')[0]}.log"
     with log.open("w", encoding="utf-8") as written:
-        process = subprocess.Popen(line, stderr=written, text=True)
+        process = subprocess.Popen(line, stderr=written, text=True, **_from(checkout))
     try:
-        yield Server(process, _address(process, log), database)
+        yield Server(process, _address(process, log), database, checkout)
     finally:
         process.kill()
         process.wait()
+
+
+def _from(checkout: Path) -> dict[str, Any]:
+    """Return what has Python import a checkout's own code."""
+    path = os.pathsep.join([str(checkout / "src"), str(checkout)])
+    return {"cwd": checkout, "env": os.environ | {"PYTHONPATH": path}}
 
 
 def _address(process: subprocess.Popen[str], log: Path) -> str:
