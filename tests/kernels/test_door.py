@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -20,10 +20,14 @@ from ldprl.kernels.values import solve
 from ldprl.learning.confidence import boundary
 from ldprl.learning.ldp_evi import LDPEVI
 from ldprl.learning.ldp_obi import LDPOBI
+from ldprl.learning.ldp_returns import LDPReturns
+from ldprl.learning.ldp_ways import LDPWays
 from ldprl.learning.learner import Learner
 from ldprl.learning.planning import expected_shares, plan
+from ldprl.mechanisms.bits_and_moves import BitsAndMoves
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
+from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.policies.tables import TableDistribution
 from ldprl.shape import Array, Shape
@@ -36,6 +40,9 @@ from studies.rivals import PUCB
 
 SHAPES = [Shape(3, 2, 4), Shape(2, 3, 3, step_dependent=True)]
 OTHERS = [Shape(40, 2, 4), Shape(3, 50, 4), Shape(3, 2, 60), Shape(3, 2, 4, step_dependent=True)]
+
+READ_EFFECTS = ("scores", "information", "thresholds", "squares", "destinations")
+READ_MOVES = ("transitions", "transition_reports", "arrivals", "asked")
 
 
 def wrong(good: Array) -> Iterator[Any]:
@@ -81,6 +88,8 @@ def cases(shape: Shape) -> Iterator[Callable[[], object]]:
         good = statistics_of(mechanism)
         learner.plan(good, rng)
         yield from planning(learner, good, rng)
+    yield from effects(LDPReturns(ReturnBits(shape, 1.0)), rng)
+    yield from effects(LDPWays(BitsAndMoves(shape, 1.0)), rng)
     sums = statistics_of(everything)
     moves = mdp.transitions[: shape.transition_models] if shape.step_dependent else mdp.transitions
     moves = moves.reshape(shape.transition_models, *moves.shape[-3:])
@@ -133,6 +142,40 @@ def with_a_model(mdp: TabularMDP, policy: Array) -> Iterator[Callable[[], object
             recorder = RegretRecorder(mdp, np.array([1]))
             if isinstance(array, np.ndarray):
                 yield lambda array=array, at=recorder: at.loss(array)  # type: ignore[misc]
+
+
+def each_wrong(holder: object, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    for name in names:
+        value = getattr(holder, name)
+        if value is not None and value.size:
+            yield from ((name, array) for array in wrong(value))
+
+
+def effects(learner: LDPReturns, rng: np.random.Generator) -> Iterator[Callable[[], object]]:
+    """Sums of bits of the return, and of moves: those that a learner reads have one size."""
+    good = replace(learner.mechanism.no_statistics(), users=100)
+    known = good.effects
+    assert known is not None
+    learner.plan(good, rng)
+
+    def call(sums: Any, chance: Any = rng) -> Callable[[], object]:
+        return lambda: learner.plan(sums, chance)
+
+    for name, array in each_wrong(known, READ_EFFECTS):
+        yield call(replace(good, effects=replace(known, **{name: array})))
+    for name, array in each_wrong(good, READ_MOVES):
+        yield call(replace(good, **{name: array}))
+    wrong_users: tuple[Any, ...] = (-1, 1.5, "100", None)
+    for users in wrong_users:
+        yield call(replace(good, users=users))
+    for other in OTHERS:
+        if other != good.shape:
+            yield call(type(learner.mechanism)(other, 1.0).no_statistics())
+    text: Any = "text"
+    for sums in (None, good.rewards, replace(good, effects=None), replace(good, effects=text)):
+        yield call(sums)
+    yield call(good, chance=None)
+    yield call(good, chance=0)
 
 
 def planning(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ldprl.errors import InputError
+from ldprl.errors import InputError, whole_number
 from ldprl.kernels.compiling import inlined, kernel, method
 from ldprl.kernels.door import floats
 from ldprl.shape import Array, FloatArray, IntArray, Shape
@@ -42,7 +42,7 @@ def effect_sums_of(statistics: Statistics, effects: Effects) -> EffectSums:
     shape = statistics.shape
     rows = (most_parts(shape), shape.states, shape.actions)
     return EffectSums(
-        np.array([statistics.users]),
+        np.array([whole_number("users", statistics.users, 0)]),
         floats("scores", effects.scores, rows),
         floats("information", effects.information, (*rows, shape.actions)),
         floats("thresholds", effects.thresholds, (2, THRESHOLDS)),

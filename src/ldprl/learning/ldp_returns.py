@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan
-from ldprl.errors import InputError
+from ldprl.errors import InputError, instance_of
 from ldprl.kernels.compiling import entry, kernel
 from ldprl.kernels.draws import exponential
 from ldprl.kernels.effects import (
@@ -330,4 +330,4 @@ def effects_of(statistics: Statistics) -> Effects:
     """Return the sums of bits of the return, or refuse statistics that have none."""
     if statistics.effects is None:
         raise InputError("statistics", "sums of a model", f"effect sums, as {ReturnBits.name} has")
-    return statistics.effects
+    return instance_of("effects", statistics.effects, Effects)

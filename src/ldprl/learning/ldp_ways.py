@@ -16,7 +16,8 @@ from typing import ClassVar
 import numpy as np
 
 from ldprl.assignment import Assignment, Plan
-from ldprl.errors import InputError
+from ldprl.errors import InputError, instance_of
+from ldprl.kernels.door import floats
 from ldprl.learning.ldp_returns import (
     TILTS,
     LDPReturns,
@@ -126,8 +127,9 @@ class LDPWays(LDPReturns):
         """Return laws with bands of thresholds, and tables of users who report a move."""
         if not self._asked_for_moves.maps:
             return super().plan(statistics, rng)
-        shape, users = statistics.shape, statistics.users
+        instance_of("rng", rng, np.random.Generator, "numpy.random.default_rng(0)")
         learnt = self.planned(statistics)
+        shape, users = statistics.shape, statistics.users
         asked = learnt.asked
         middle, scale = self._range(asked)
         model = self._model(statistics)
@@ -171,6 +173,15 @@ class LDPWays(LDPReturns):
         _, scale = self._range(learnt.asked)
         lead = self._destinations(statistics, model, scale).lead
         return model.policy_to(lead).applied_to(learnt.policy)
+
+    def _checked(self, statistics: Statistics) -> Statistics:
+        """Return ``statistics``, or refuse sums that the mechanism does not make."""
+        found, like = super()._checked(statistics), self.mechanism.no_statistics()
+        for block in ("transitions", "transition_reports", "arrivals", "asked"):
+            if (made := getattr(like, block)) is not None:
+                floats(block, getattr(found, block), made.shape)
+        floats("destinations", effects_of(found).destinations, effects_of(like).destinations.shape)
+        return found
 
     def _model(self, statistics: Statistics) -> SparseModel:
         return sparse_model_of(statistics, self._asked_for_moves.move_variance, self.known.choices)
