@@ -12,23 +12,32 @@ from ldprl.audit.batches import Scene, audit_crowd, batch_score
 from ldprl.audit.neighbours import worst_pairs
 from ldprl.errors import InputError
 from ldprl.mechanisms.laplace import Laplace
+from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset_selection import SubsetSelection
+from ldprl.mechanisms.threshold_bits import ThresholdBits
+from ldprl.policies.linear import Linear
 from ldprl.shape import Shape
 
 SHAPE = Shape(2, 2, 2)
 
 
+LINEAR = Linear(features=("x",), actions=("a", "b"), horizon=2, returns=(0, 1))
+
+
 @pytest.mark.parametrize(
-    ("kind", "epsilon", "size"),
-    [(SubsetSelection, 3.0, 40), (SubsetSelection, 4.0, 100), (ReturnBits, 4.0, 100)],
+    ("mechanism", "size"),
+    [
+        (SubsetSelection(SHAPE, 3.0), 40),
+        (SubsetSelection(SHAPE, 4.0), 100),
+        (ReturnBits(SHAPE, 4.0), 100),
+        (ThresholdBits(LINEAR, 4.0), 100),
+    ],
+    ids=lambda one: getattr(one, "name", None),
 )
-def test_half_a_crowd_is_convicted_and_a_whole_one_is_not(
-    kind: type[SubsetSelection | ReturnBits], epsilon: float, size: int
-) -> None:
+def test_half_a_crowd_is_convicted_and_a_whole_one_is_not(mechanism: Mechanism, size: int) -> None:
     """Type-I error ≤ 10⁻⁶ an audit by Clopper–Pearson; the half crowd is the mutant."""
-    mechanism = kind(SHAPE, epsilon)
     honest = audit_crowd(mechanism, size, batches=6_000)
     assert honest.verdict == "holds"
     half = audit_crowd(mechanism, size, present=size // 2, batches=6_000)

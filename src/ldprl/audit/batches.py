@@ -1,6 +1,6 @@
 """An attack on shuffled batches: whether the crowd is as large as stated.
 
-An attacker who knows the trajectory of all the others, the same for each of them, distinguishes two
+An attacker who knows what happened to the others, the same to each of them, distinguishes two
 victims by the likelihood ratio of the batch. The victim may have sent any of the reports, so it is
 
     ln Σ_i P(z_i | first)/P(z_i | others) − ln Σ_i P(z_i | second)/P(z_i | others),
@@ -13,7 +13,7 @@ measured.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from ldprl.audit.reports import draw_reports
 from ldprl.errors import InputError, whole_number
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import InsecureSource, RandomSource
-from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Array, FloatArray
 
 # Where a crowd's promise is tested, in shares of ε₀.
@@ -38,10 +37,10 @@ _SCOUTS = 400
 
 @dataclass(frozen=True)
 class Scene:
-    """Two victims, one of whom is in the batch, and the trajectory of each of the others."""
+    """Two victims, one of whom is in the batch, and what happened to each of the others."""
 
     pair: Neighbours
-    others: Trajectory
+    others: Any
 
 
 @dataclass(frozen=True)
@@ -93,11 +92,9 @@ def audit_crowd(
 
 def _worst_scene(mechanism: Mechanism, size: int, source: RandomSource) -> Scene:
     """Return the victims and the others whose batches differ most, seen in a few of them."""
-    scenes = [
-        Scene(pair, others)
-        for pair in worst_pairs(mechanism)
-        for others in (Trajectory.empty(), pair.first, pair.second)
-    ]
+    pairs = worst_pairs(mechanism)
+    everybody = dict.fromkeys(one for pair in pairs for one in (pair.first, pair.second))
+    scenes = [Scene(pair, others) for pair in pairs for others in everybody]
 
     def apart(scene: Scene) -> float:
         first, second = batch_scores(mechanism, scene, size, _SCOUTS, source)
@@ -144,8 +141,8 @@ def batch_score(mechanism: Mechanism, scene: Scene, reports: Array, batches: int
     """Return the score of each of ``batches`` equally long runs of reports."""
     pair = scene.pair
     of = [
-        mechanism.log_likelihood(reports, trajectory, pair.assignment)
-        for trajectory in (pair.first, pair.second, scene.others)
+        mechanism.log_likelihood(reports, data, pair.assignment)
+        for data in (pair.first, pair.second, scene.others)
     ]
     if any(each is None for each in of):
         raise InputError("mechanism", mechanism.name, "one with a log-likelihood, for crowds")
@@ -159,7 +156,7 @@ def batch_score(mechanism: Mechanism, scene: Scene, reports: Array, batches: int
 def _scores(
     mechanism: Mechanism,
     scene: Scene,
-    victim: Trajectory,
+    victim: Any,
     size: int,
     batches: int,
     source: RandomSource,
