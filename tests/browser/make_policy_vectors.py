@@ -29,7 +29,8 @@ VECTORS = Path(__file__).parents[2] / "clients" / "js" / "test" / "policies.json
 SHARED = {
     "shared linear choices": SharedLinear(**COMMON, actions=PROBLEMS["linear choices"].actions)
 }
-NUMBERS = [0, 1, 2**32 + 7, 2**53 - 1]
+# The last two are just inside and just outside of the tenth whose thresholds are wide.
+NUMBERS = [0, 1, 2**32 + 7, 2**53 - 1, 452, 35]
 _POLICIES, _SEEN = 100, 1000
 _ODD = [np.nan, np.inf, -np.inf, 1e308, -1e308, 1e-320, 0.0]
 

@@ -199,6 +199,11 @@ def share_above_one(plan: dict[str, Any]) -> None:
     plan["assignments"][0]["share"] = 1.0 + 1e-9
 
 
+def true_share(plan: dict[str, Any]) -> None:
+    last(plan)
+    plan["assignments"][0]["share"] = True
+
+
 def named_law(plan: dict[str, Any]) -> None:
     last(plan)["law"] = len(plan["assignments"]) - 1
 
@@ -220,6 +225,7 @@ BROKEN: dict[str, Change] = {
     "a share above 1": share_above_one,
     "no share": lambda plan: plan["assignments"][-1].pop("share"),
     "shares as text": text_shares,
+    "a truth value as a share": true_share,
     "its own partition": grouped,
     "kind of the last": lambda plan: question(plan, kind="name and address"),
     "step of the last": lambda plan: question(plan, step=99),

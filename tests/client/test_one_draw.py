@@ -7,6 +7,7 @@ and that says more than one report does.
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import copy
 import errno
@@ -27,6 +28,7 @@ from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.protocol import sealing
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.plan import draw
+from ldprl.protocol.public_plan import plan_digest
 from tests.relay.stub import Stub
 from tests.relay.stub import deployment as behind_a_relay
 
@@ -238,6 +240,27 @@ def test_a_journal_of_an_earlier_version_is_checked_too(
     assert episode.received is not None
     assert episode.received.report_bytes == relay.plan["report_bytes"]
     assert draws == []
+
+
+def test_a_report_of_a_continued_episode_is_sealed_for_its_plan(path: Path) -> None:
+    """Also if the relay has another plan by then; the service opens it under no other one."""
+    found, private = behind_a_relay(3, mechanism="laplace", epsilon="3")
+    stub = Stub(found)
+    try:
+        client_of(stub, path).begin()
+        MADE.pop().close()
+        had, stub.plan = stub.plan, stub.plan | {"version": 2}
+        episode = client_of(stub, path).begin()
+        while not episode.done:
+            episode.action(0)
+            episode.record(1.0, 0)
+        episode.report(send=False)
+        body = json.loads(episode.entry.content or b"")
+    finally:
+        stub.close()
+    sealed, opens = base64.b64decode(body["sealed"]), sealing.opener(private, found.digest)
+    digests = [plan_digest(json.dumps(one).encode()) for one in (had, stub.plan)]
+    assert [opens.open(sealed, 1, one) is None for one in digests] == [False, True]
 
 
 def test_a_service_that_is_asked_directly(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

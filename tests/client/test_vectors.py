@@ -180,6 +180,8 @@ def test_an_end_counts_and_a_user_who_leaves_tosses_a_coin(
     episode = client.begin()
     episode.action((70, "low"))
     episode.record(2.0, terminated=True)
+    client.close()
+    episode = make().begin()
     episode.record(2.0, terminated=True)
     with pytest.raises(InputError, match="on record"):
         episode.record(2.0)
@@ -213,6 +215,8 @@ def test_any_finite_reward_is_taken(make: MakeClient, earned: list[float | None]
 
 def test_another_length_is_a_programs_mistake_and_said_in_one_line(make: MakeClient) -> None:
     episode = make().begin()
+    with pytest.raises(InputError, match="an action, asked for before"):
+        episode.record(1.0)
     mistakes: list[Any] = [(70.0,), (70.0, "low", 3), 7, "low", None, {}]
     for wrong in mistakes:
         with pytest.raises(InputError, match="observation") as refused:
@@ -251,11 +255,23 @@ def test_an_episode_whose_time_has_come_is_reported_as_it_is(
     episode.action((70, "low"))
     episode.record(1.0)
     assert client.resend() == []
+    assert (client.begin().step, earned) == (1, [])
     client.close()
     monkeypatch.setattr(time, "time", lambda: due.timestamp() + 1)
     (outcome,) = make().resend()
     assert outcome.status == "counted"
     assert earned == [None]
+
+
+def test_every_user_draws_a_number_from_all(service: VectorService, tmp_path: Path) -> None:
+    """Of eight numbers two are equal, or all below 2⁴⁸, with a chance below 10⁻¹¹."""
+    for user in range(8):
+        client = Client(service.url, digest=DEPLOYMENT.digest, ledger=tmp_path / str(user))
+        client.begin()
+        client.close()
+    numbers = list(service.numbers.values())
+    assert len(set(numbers)) == 8
+    assert 2**48 < max(numbers) < MOST_POLICIES
 
 
 def test_take_part_calls_the_app_back(make: MakeClient, earned: list[float | None]) -> None:

@@ -13,6 +13,7 @@ from scipy import stats
 from ldprl import InputError, Laplace, Shape
 from ldprl.assignment import Assignment, check_plan
 from ldprl.audit import audit
+from ldprl.mechanisms import threshold_bits
 from ldprl.mechanisms.catalogue import build_mechanism
 from ldprl.mechanisms.questions.returns import UNIT
 from ldprl.mechanisms.questions.threshold import CELLS, Threshold
@@ -48,9 +49,14 @@ def test_the_bit_is_as_private_as_epsilon_says() -> None:
         profile = mechanism.privacy_profile()
         assert (mechanism.guarantee.epsilon, mechanism.guarantee.delta) == (epsilon, 0)
         assert epsilon - 1e-9 <= profile.pure <= epsilon
-        assert mechanism.flip == pytest.approx(1 / (np.exp(epsilon) + 1))
+        odds = np.exp(epsilon)
+        assert mechanism.flip == pytest.approx(1 / (odds + 1))
+        assert mechanism.kept == pytest.approx(odds / (odds + 1))
+        assert mechanism.variance == pytest.approx(0.25 * ((odds + 1) / (odds - 1)) ** 2)
+        # Each of the two answers is a lie with the chance f, whoever the user is.
         (blanket,) = mechanism.blankets()
         assert blanket.local_epsilon == pytest.approx(epsilon)
+        assert blanket.weight == pytest.approx(2 / (odds + 1))
 
 
 def test_the_attack_finds_epsilon_and_no_more() -> None:
@@ -106,8 +112,8 @@ def users(count: int, seed: int = 0) -> tuple[Any, ...]:
     return numbers, bits
 
 
-def test_sums_are_those_of_one_user_at_a_time() -> None:
-    """The codec, with shifts drawn before or not, and a plain loop over the definition."""
+def test_sums_are_those_of_one_user_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The codec, all users at once or a few, shifts drawn before or not, and a plain loop."""
     numbers, bits = users(500)
     codec, size = MECHANISM.codec(PLAN[0]), PROBLEM.size
     shifts, (words, wide) = law().perturbation(numbers), law().public_words(numbers)
@@ -124,10 +130,22 @@ def test_sums_are_those_of_one_user_at_a_time() -> None:
             expected[start + 3 * size : start + 4 * size] += weight * (x**2 - 1)
     reports = [[int(bit)] for bit in bits]
     np.testing.assert_array_equal(codec.total(reports, numbers), expected)
+    with monkeypatch.context() as fewer:
+        fewer.setattr(threshold_bits, "_AT_ONCE", 7 * size)
+        np.testing.assert_array_equal(codec.total(reports, numbers), expected)
     drawn = [codec.drawn(*one) for one in zip(reports, numbers, strict=True)]
     np.testing.assert_array_equal(drawn[0][0].total([values for _, values in drawn]), expected)
     fast = MECHANISM.sums(ASKED, shifts, words, wide, bits == 1)
     np.testing.assert_array_equal(fast, expected)
+
+
+def test_drawing_many_parameters_costs_as_much_as_drawing_tables_does() -> None:
+    """An eighth of a row each: a service draws them in turn, and not while a commit waits."""
+    actions = [f"action {i}" for i in range(4000)]
+    large = Linear(features=("x", "y"), actions=actions, horizon=3, returns=(0, 1))
+    even = np.ones(large.size, dtype=np.float32)
+    many = Assignment(Perturbed(large, "1" * 32, large.start, even), 1.0, (ASKED,))
+    assert ThresholdBits(large, 1.0).codec(many).rows == large.size // 8 == 1500
 
 
 def test_sums_are_exact_however_many_there_are() -> None:
@@ -200,8 +218,8 @@ def test_a_malformed_question_is_refused_before_anything_is_drawn(
     changed: dict[str, Any], field: str
 ) -> None:
     document = ASKED.document() | changed
-    if "baseline" in changed:
-        document["baseline"] = list(changed["baseline"])
+    # As JSON has it, so that no other form is what is refused.
+    document |= {key: list(document[key]) for key in ("baseline", "own") if key in document}
     with pytest.raises(InputError) as caught:
         MECHANISM.read_question("questions[0]", document)
     assert caught.value.field == f"questions[0].{field}"

@@ -13,6 +13,7 @@ import pytest
 
 from ldprl import InputError
 from ldprl.policies.linear import Linear
+from ldprl.policies.parametric import ParametricPolicy
 from ldprl.policies.perturbed import Int8Array, Perturbed
 from ldprl.shape import FloatArray
 from tests.policies.by_hand import SEED
@@ -45,10 +46,25 @@ def test_a_perturbation_by_hand() -> None:
         byte = block[j % 64 // 2]
         half = byte & 15 if j % 2 else byte >> 4
         assert found[j] == bin(half).count("1") - 2
-    first = hashlib.sha256(stem + bytes(4)).digest()
-    r, wide = it.public_words([3, number])
-    assert r[1] == int.from_bytes(first[:4], "big")
-    assert wide[1] == (first[4] < 26)
+    numbers = [*range(1000), number]
+    first = [
+        hashlib.sha256(bytes.fromhex(SEED) + one.to_bytes(8, "big") + bytes(4)).digest()
+        for one in numbers
+    ]
+    r, wide = it.public_words(numbers)
+    assert r.tolist() == [int.from_bytes(one[:4], "big") for one in first]
+    assert wide.tolist() == [one[4] < 26 for one in first]
+    assert {25, 26} <= {one[4] for one in first}
+
+
+def test_the_law_of_one_policy_is_known_by_that_policy() -> None:
+    """All who are given it are its users; users of another one are counted apart."""
+    it = problem()
+    zero, other = (it.check_policy("", np.full(it.size, value)) for value in (0.0, 1.0))
+    assert isinstance(zero, ParametricPolicy)
+    assert isinstance(other, ParametricPolicy)
+    same, again, apart = (Perturbed.of_one(one).seed for one in (zero, zero, other))
+    assert same == again != apart
 
 
 def test_parameters_are_rounded_as_their_document_is() -> None:

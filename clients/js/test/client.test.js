@@ -171,6 +171,8 @@ test("one report for a deployment, more only within a budget", async () => {
   assert.equal(await rich.ledger.spent("another"), "0");
   await assert.rejects(rich.participate(0, lucky, { again: true }), (e) => e.field === "epsilon");
   assert.equal(service.reports.length, 2);
+  // Nor did anybody ask for a policy that no report is to follow.
+  assert.equal(service.calls.filter(({ path }) => path === "/v1/policy").length, 2);
 });
 
 test("with days, a report counts until so long after its verdict", async () => {

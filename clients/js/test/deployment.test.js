@@ -81,6 +81,8 @@ test("other formats, mechanisms, digests and broken documents are refused by nam
     ["deployment", []],
     ["mechanism", other({ mechanism: "gaussian" })],
     ["mechanism", other({ mechanism: "toString" })],
+    ["mechanism", other({ mechanism: "threshold-bits" })],
+    ["mechanism", { ...example("thresholds").document, mechanism: "laplace" }],
     ["epsilon", other({ epsilon: 2 })],
     ["epsilon", other({ epsilon: "0" })],
     ["epsilon", other({ epsilon: "1e3" })],

@@ -164,6 +164,15 @@ test("returns without bounds stay numbers, and rewards that are none are refused
   assert.ok(totals.every(Number.isFinite));
 });
 
+test("a return is compared strictly with the threshold", async () => {
+  const { problem, randomizer } = await visit().deployment();
+  const [least, most] = problem.returns;
+  const held = (total, r) => randomizer.held(total, { low: 0, high: 2 ** 16, own: [r, false] });
+  assert.deepEqual([held(least, 0), held(least + 1, 0), held(most, 2 ** 32 - 1)], [0, 1, 1]);
+  const middle = (least + most) / 2;
+  assert.deepEqual([held(middle, 2 ** 31), held(middle + 1e-9, 2 ** 31)], [0, 1]);
+});
+
 test("calls that are out of order are refused", async () => {
   const episode = await visit().begin();
   await assert.rejects(episode.record(1), { field: "step" });

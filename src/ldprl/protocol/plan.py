@@ -73,7 +73,7 @@ def _read(parts: object, deployment: Deployment) -> Plan:
     if not isinstance(parts, list) or not parts or not all(isinstance(p, dict) for p in parts):
         raise InputError("plan.assignments", parts, "a list of assignments")
     shares = [part.get("share") for part in parts]
-    if not all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares):
+    if not all(type(share) in (int, float) and 0 <= share <= 1 for share in shares):
         raise InputError("plan.shares", shares[:10], "shares from 0 to 1")
     if abs(math.fsum(shares) - 1) > 1e-6:
         raise InputError("plan.shares", math.fsum(shares), "shares that sum to 1")
