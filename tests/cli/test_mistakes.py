@@ -56,6 +56,8 @@ INSTEAD = {
         ("advise", f"--{name}"): IN_ENV.replace("--episodes", "--users")
         for name in ("env", "policy", "return-range", "scale", "start")
     },
+    ("statement", "--env"): "--epsilon 1",
+    ("audit", "--env"): "--epsilon 1 --samples 100",
     ("regret", "--hidden"): f"{IN_ENV} --policy network",
     ("advise", "--hidden"): f"{IN_ENV.replace('--episodes', '--users')} --policy network",
     ("regret", "--curves"): f"{GOOD['regret']} --json",
@@ -65,6 +67,8 @@ INSTEAD = {
     ("statement crowd", "--mechanism"): f"{GOOD['statement crowd']} {SIZES}",
 }
 """The good line for an option that goes with others only."""
+ASKS_FIRST = {("simulate-users", "--env")}
+"""Read with the policy of the deployment, which the service is asked for: so nothing is read before it responds."""
 NUMBERS = {"S", "A", "H", "K", "E", "D", "N", "I", "P", "C", "T", "L", "PORT", "GAP"}
 NUMBERS |= {"ε,…", "N,…", "E[,D]", "LOW,HIGH", "X,…"}
 NAMES = {"NAME", "[NAME…]", "[learners|mechanisms]", "sound|paper", "text|json", "each|growth:G"}
@@ -114,7 +118,7 @@ def mistakes(name: str, command: Any) -> Iterator[Mistake]:
         if parameter.metavar in NUMBERS:
             for word in ("twelve", "nan"):
                 yield Mistake("no number", f"{name} {rest} {option} {word}", word)
-        if parameter.metavar in NAMES | WORLDS:
+        if parameter.metavar in NAMES | WORLDS and (name, option) not in ASKS_FIRST:
             yield Mistake("unknown name", f"{name} {rest} {option} no-such-name", "no-such-name")
         if parameter.metavar in WORLDS:
             yield Mistake("no such world", f"{name} {rest} {option} no.json", "no.json")

@@ -234,7 +234,7 @@ def test_who_could_not_report_is_refused_before_anything_is_drawn(path: Path) ->
         running(ThresholdService(Deployment("tests", vectors, "1"))) as service,
         closing(Client(service.url, digest=service.deployment.digest, ledger=path)) as client,
     ):
-        with pytest.raises(InputError, match="threshold of a user who drew a number"):
+        with pytest.raises(InputError, match="a word, and whether the threshold is wide"):
             client.take_part((0.0, 1.0), lambda *_: (1.0, (0.0, 1.0)))
         (entry,) = client.ledger.entries()
     assert len(service.asked) == 1

@@ -73,7 +73,7 @@ def test_only_admissible_actions_count() -> None:
 def test_nothing_is_learnt_where_any_model_is_possible() -> None:
     first = np.zeros((5, 4), dtype=np.int64)
     values = values_in_models(MDP.shape, MDP.initial, played(first), belief(0.5))
-    found = learnt_so_far(MDP.shape, 2.0, 10, values)
+    found = learnt_so_far(MDP.shape, 2.0, 5, values)
     assert not found["significant"]
     needed = typical_need(MDP.shape, 2.0, None)
     assert found["users_needed"] == round(needed)

@@ -64,6 +64,11 @@ class Postgres:
             options += " -c fsync=off"
         self._control("start", "-w", "-l", str(self._folder / "log"), "-o", options)
 
+    @property
+    def running(self) -> bool:
+        """Whether it has been started and not stopped."""
+        return (self._folder / "data" / "postmaster.pid").exists()
+
     def stop(self, mode: str = "fast") -> None:
         """Stop; ``mode="immediate"`` is a crash."""
         self._control("stop", "-w", "-m", mode)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,7 +113,14 @@ class Server(Client):
         self._log = log
 
     @classmethod
-    def start(cls, *options: str, admin: bool = True, program: Sequence[str] = PROGRAM) -> Server:
+    def start(
+        cls,
+        *options: str,
+        admin: bool = True,
+        program: Sequence[str] = PROGRAM,
+        meanwhile: Callable[[str], None] = lambda _: None,
+    ) -> Server:
+        """Start a server; ``meanwhile`` is called with what it has written until it serves."""
         unlimited = () if "--rate-limit" in options else ("--rate-limit", "0")
         variables = environment()
         if admin:
@@ -123,6 +130,7 @@ class Server(Client):
         process = subprocess.Popen(line, stdout=log.file, stderr=log.file, env=variables)
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
+            meanwhile(log.text())
             if found := re.search(r"serving .* at (http://[^\s\"]+)\"?}?\n", log.text()):
                 return cls(process, log, found[1]).ready()
             if process.poll() is not None:

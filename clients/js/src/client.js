@@ -4,7 +4,7 @@ import { readAssignment } from "./assignment.js";
 import { digestOf, hex } from "./canonical.js";
 import { readDeployment } from "./deployment.js";
 import { Episode, play } from "./episode.js";
-import { InputError, ServiceError, record } from "./errors.js";
+import { InputError, OvertakenError, ServiceError, record } from "./errors.js";
 import { Ledger } from "./ledger.js";
 import { drawAssignment } from "./plan.js";
 import { SystemSource, drawNumber } from "./random.js";
@@ -183,16 +183,19 @@ export class Client {
    */
   async participate(start, step, { again = false } = {}) {
     await this.resume();
-    const episode = await this.begin({ again });
-    let failure = null;
-    try {
-      await play(episode, start, step);
-    } catch (error) {
-      failure = error;
+    for (let episode = await this.begin({ again }); ; episode = await this.begin()) {
+      let failure = null;
+      try {
+        await play(episode, start, step);
+      } catch (error) {
+        // Another tab is further: go on from there, or take the report that it has made.
+        if (error instanceof OvertakenError) continue;
+        failure = error;
+      }
+      const entry = await episode.report();
+      if (failure !== null) throw failure;
+      return entry;
     }
-    const entry = await episode.report();
-    if (failure !== null) throw failure;
-    return entry;
   }
 }
 

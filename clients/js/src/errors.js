@@ -9,6 +9,9 @@ export class InputError extends Error {
   }
 }
 
+/** An episode with which another tab has gone on: `begin()` returns it as it is now. */
+export class OvertakenError extends InputError {}
+
 /** A service that did not do what was asked of it: try again later, or not at all. */
 export class ServiceError extends Error {
   constructor(message, { status = null, reason = null, later = false } = {}) {

@@ -6,7 +6,7 @@
 // "drawing", and it is never drawn again, as what failed may have depended on what was drawn.
 
 import { Budget, spentOn } from "./budget.js";
-import { InputError } from "./errors.js";
+import { InputError, OvertakenError } from "./errors.js";
 import { writeDecimal } from "./numbers.js";
 
 /** Reports kept in `storage`; see storage.js. */
@@ -79,7 +79,7 @@ export class Ledger {
     return this.#replace(id, "begun", (entry) => {
       if (entry.episode.calls + 1 !== episode.calls) {
         const expected = `${entry.episode.calls + 1}: another tab has gone on with it, begin() again`;
-        throw new InputError("episode.calls", episode.calls, expected);
+        throw new OvertakenError("episode.calls", episode.calls, expected);
       }
       return { ...entry, episode };
     });
@@ -125,7 +125,7 @@ export class Ledger {
   async #replace(id, status, change) {
     return this.storage.change((entries) => {
       const kept = entries.find((entry) => entry.id === id && entry.status === status);
-      if (kept === undefined) throw new InputError("id", id, `a report that is ${status}`);
+      if (kept === undefined) throw new OvertakenError("id", id, `a report that is ${status}`);
       const result = change(kept);
       return { entries: entries.map((entry) => (entry === kept ? result : entry)), result };
     });

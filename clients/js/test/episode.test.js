@@ -211,3 +211,17 @@ for (const { field, kind, part, change } of [...FITS, ...VECTORS.hostile.refused
 function numberOf(change) {
   return Object.hasOwn(change, "number") ? { number: change.number ?? undefined } : {};
 }
+
+test("two tabs that take part at once play one episode to its end, and make one report", async () => {
+  const [one, other] = [visit(), visit()];
+  const totals = [await counted(one), await counted(other)];
+  const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+  const step = (ms) => async () => {
+    await later(ms);
+    return { reward: 0.25, next: SEEN };
+  };
+  const entries = await Promise.all([one.participate(SEEN, step(1)), other.participate(SEEN, step(3))]);
+  assert.deepEqual(entries[0], entries[1]);
+  assert.deepEqual(totals.flat(), [24]);
+  assert.deepEqual(service.reports, [entries[0].body]);
+});

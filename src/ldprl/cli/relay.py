@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from ldprl.cli import options
-from ldprl.errors import InputError
+from ldprl.errors import InputError, real
+
+
+def _seconds(name: str, value: float) -> float:
+    return real(name, value, "a finite number of seconds")
 
 
 def relay(
@@ -19,6 +23,7 @@ def relay(
             "T",
             "Seconds to wait for users in mid-episode once the crowd is there. \\[default: an"
             " episode, where the deployment says how long a step takes; else 30]",
+            _seconds,
         ),
     ] = None,
     rate_limit: Annotated[

@@ -52,11 +52,17 @@ def start(postgres: Postgres) -> Iterator[START]:
         service.database.close()
 
 
-def test_a_lease_that_is_not_renewed_goes_to_another(start: START) -> None:
+def leader_and_other(start: START) -> tuple[Service, Service]:
+    """Start two services, of which the first one plans."""
     first, second = start(), start()
     # On a busy machine the first one's lease ends while the second one starts.
     while not first.database.lead():
         time.sleep(SHORT / 20)
+    return first, second
+
+
+def test_a_lease_that_is_not_renewed_goes_to_another(start: START) -> None:
+    first, second = leader_and_other(start)
     # Planning itself renews it.
     deadline = time.monotonic() + 2 * SHORT
     while time.monotonic() < deadline:
@@ -72,7 +78,7 @@ def test_a_lease_that_is_not_renewed_goes_to_another(start: START) -> None:
 def test_a_heartbeat_keeps_the_lease_during_a_long_plan(
     start: START, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = start(), start()
+    first, second = leader_and_other(start)
     plan = first.planner.plan
 
     def slow(*arguments: object) -> object:
@@ -97,7 +103,7 @@ def test_a_planner_whose_lease_was_taken_publishes_nothing(
     start: START, monkeypatch: pytest.MonkeyPatch, published: bool
 ) -> None:
     """Whether or not the one that took it has published something already."""
-    first, second = start(), start()
+    first, second = leader_and_other(start)
     plan = first.planner.plan
 
     def asleep(*arguments: object) -> object:

@@ -31,7 +31,7 @@ HOSTILE = {
     "idle_in_transaction_session_timeout": "0",
     "lock_timeout": "0",
     "statement_timeout": "500ms",
-    "idle_session_timeout": "100ms",
+    "idle_session_timeout": "5s",
     "tcp_keepalives_idle": "7200",
     "tcp_keepalives_interval": "75",
     "tcp_keepalives_count": "9",
