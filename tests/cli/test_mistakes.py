@@ -68,7 +68,7 @@ INSTEAD = {
 }
 """The good line for an option that goes with others only."""
 ASKS_FIRST = {("simulate-users", "--env")}
-"""Read with the policy of the deployment, which the service is asked for: so nothing is read before it responds."""
+"""Read with the deployment's policy, which the service is asked for."""
 NUMBERS = {"S", "A", "H", "K", "E", "D", "N", "I", "P", "C", "T", "L", "PORT", "GAP"}
 NUMBERS |= {"ε,…", "N,…", "E[,D]", "LOW,HIGH", "X,…"}
 NAMES = {"NAME", "[NAME…]", "[learners|mechanisms]", "sound|paper", "text|json", "each|growth:G"}
