@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.row import Row
 from ldprl.assignment import Assignment
-from ldprl.mechanisms.catalogue import build_mechanism, for_tables
+from ldprl.mechanisms.by_name import build_mechanism, for_tables
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import SystemSource
 from ldprl.mechanisms.trajectory import Trajectory

@@ -29,7 +29,7 @@ from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.return_bits import ReturnBits
-from ldprl.simulation.compiled import Engine
+from ldprl.simulation.compiled_loop import Engine
 from ldprl.simulation.engine import simulate
 from ldprl.simulation.random_policies import sample_by_table
 from ldprl.simulation.reference import run_protocol

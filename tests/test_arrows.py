@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -112,3 +113,10 @@ def test_a_wrong_arrow_is_found(name: str, text: str) -> None:
 def test_types_alone_are_no_arrow() -> None:
     text = "if TYPE_CHECKING:\n    from ldprl.mechanisms.laplace import Laplace"
     assert not wrong_arrows({"accounting.made_up": text})
+
+
+def test_no_file_of_the_core_is_named_twice() -> None:
+    files = [path for path in SOURCE.rglob("*.py") if path.name != "__init__.py"]
+    places = (path.relative_to(SOURCE).parts for path in files)
+    core = Counter(parts[-1] for parts in places if len(parts) == 1 or parts[0] in CORE)
+    assert not [name for name, count in core.items() if count > 1]

@@ -131,7 +131,7 @@ def pale_colours() -> list[str]:
     """Return the colours of text and of lines in our pictures that do not stand out from white."""
     from ldprl.catalogue import LEARNERS  # noqa: PLC0415
     from ldprl.figures.drawing import INK, QUIET  # noqa: PLC0415
-    from ldprl.mechanisms.catalogue import MECHANISMS  # noqa: PLC0415
+    from ldprl.mechanisms.by_name import MECHANISMS  # noqa: PLC0415
 
     colours = [("ink", INK, _TEXT), ("quiet text", QUIET, _TEXT)]
     for kind in (*LEARNERS.values(), *MECHANISMS.values()):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ldprl.errors import InputError, above, probability
 from ldprl.learning.learner import Learner
-from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.by_name import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.naming import Catalogue
 from ldprl.problem import Problem

@@ -17,7 +17,7 @@ from ldprl.bounds.alternatives import Alternative, Instance, Row
 from ldprl.bounds.pair import cost_per_visit
 from ldprl.errors import InputError
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.mechanisms.rows import RowLaw
+from ldprl.mechanisms.row_laws import RowLaw
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from ldprl.figures.drawing import INK, QUIET, headline, log_axis, panels
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.numerals import number, power
 from ldprl.figures.settings import Settings
-from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.by_name import MECHANISMS
 from ldprl.shape import Shape
 from ldprl.simulation.regret import standard_error
 from ldprl.worlds import random_mdp

@@ -14,7 +14,7 @@ from ldprl.accounting.noise_pairs import discrete_laplace_pair, gaussian_pair, l
 from ldprl.accounting.profile import PrivacyProfile
 from ldprl.figures.privacy_plots import plot_profiles
 from ldprl.mechanisms.bits import BitMechanism
-from ldprl.mechanisms.catalogue import build_mechanism, for_tables
+from ldprl.mechanisms.by_name import build_mechanism, for_tables
 from ldprl.mechanisms.mechanism import Constants, PrivacyWarning
 from ldprl.mechanisms.sensitivity import l2_sensitivity_squared, worst_shifts
 

@@ -13,7 +13,7 @@ from ldprl.advice.pairs import OPEN, PAIRS, compared, pair_of, preferred
 from ldprl.catalogue import LEARNERS, Pair
 from ldprl.errors import InputError
 from ldprl.mechanisms.bounded_noise import BoundedNoise
-from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.by_name import MECHANISMS
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.shape import Shape
 from ldprl.simulation.regret import standard_error

@@ -9,7 +9,7 @@ from ldprl.advice.adviser import Advice, advise
 from ldprl.advice.relayed import with_relay
 from ldprl.catalogue import Pair
 from ldprl.errors import InputError
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.by_name import build_mechanism
 from ldprl.worlds import random_mdp
 
 MDP = random_mdp(4, 3, 3, 1)

@@ -10,7 +10,7 @@ import pytest
 from ldprl import InputError, Laplace, Shape
 from ldprl.audit import ATTACKS, Audit, audit
 from ldprl.audit.auditor import usual_samples
-from ldprl.mechanisms.catalogue import build_mechanism, for_tables
+from ldprl.mechanisms.by_name import build_mechanism, for_tables
 from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.mechanisms.subset_selection import SubsetSelection
 

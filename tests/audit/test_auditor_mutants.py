@@ -6,7 +6,7 @@ import pytest
 
 from ldprl import Laplace, Shape
 from ldprl.audit import Audit, audit
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.by_name import build_mechanism
 from ldprl.mechanisms.mechanism import Guarantee, PrivacyWarning
 from tests.audit.mutants import DELTA, EPSILON, MUTANTS, SHAPE, NaiveLaplace
 

@@ -17,7 +17,7 @@ from ldprl.audit.neighbours import worst_pairs
 from ldprl.audit.region import Region, ScoreAttack, best_possible
 from ldprl.audit.reports import Reports, draw_reports
 from ldprl.audit.scores import classifier, likelihood_ratio
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.by_name import build_mechanism
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.shape import FloatArray

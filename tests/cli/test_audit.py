@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.by_name import MECHANISMS
 
 from .conftest import Run
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ldprl.bounds import crowd_bounds, regret_lower_bound_ldp, regret_upper_bound
-from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.by_name import MECHANISMS, build_mechanism
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.shape import Shape
 from ldprl.worlds.tabular import TabularMDP

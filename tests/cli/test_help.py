@@ -12,7 +12,7 @@ import pytest
 import ldprl
 from ldprl.catalogue import LEARNERS
 from ldprl.cli.group import OLD_NAMES
-from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.by_name import MECHANISMS
 
 from .conftest import Run
 

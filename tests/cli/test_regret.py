@@ -9,7 +9,7 @@ import pytest
 
 from ldprl.catalogue import LEARNERS, build, parameters_of
 from ldprl.learnt.share import rounded
-from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.by_name import MECHANISMS
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.simulation.engine import Simulation, simulate
 from ldprl.worlds import random_mdp

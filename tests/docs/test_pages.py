@@ -143,7 +143,7 @@ def test_every_page_is_on_the_map() -> None:
 
 
 def test_one_page_for_each_mechanism() -> None:
-    from ldprl.mechanisms.catalogue import MECHANISMS
+    from ldprl.mechanisms.by_name import MECHANISMS
 
     assert {f"mechanisms/{name}.md" for name in MECHANISMS} <= set(PAGES)
 

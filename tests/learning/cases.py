@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.by_name import MECHANISMS, build_mechanism
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.mechanism import Constants, Mechanism, PrivacyWarning
 from ldprl.shape import Shape

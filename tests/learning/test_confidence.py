@@ -14,7 +14,7 @@ from ldprl import Laplace, NoPrivacy, Shape, SubsetSelection
 from ldprl.kernels.compiling import entry
 from ldprl.learning import confidence
 from ldprl.learning.confidence import boundary, growth_room, mixture_rates, row_set
-from ldprl.mechanisms.rows import RowLaw
+from ldprl.mechanisms.row_laws import RowLaw
 from ldprl.shape import FloatArray
 from tests.statistical.checks import TYPE_I, at_most
 

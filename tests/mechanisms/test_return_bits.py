@@ -7,7 +7,7 @@ import pytest
 
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.by_name import build_mechanism
 from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.questions.returns import UNIT, Return
 from ldprl.mechanisms.return_bits import ReturnBits

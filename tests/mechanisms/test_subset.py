@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ldprl.mechanisms.rows import RowLaw
+from ldprl.mechanisms.row_laws import RowLaw
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset import CellMoments, SubsetOracle, _threshold, subset_oracle
 from ldprl.mechanisms.subset_laws import cell_error, reach, row_law

@@ -11,7 +11,7 @@ import pytest
 
 from ldprl import Assignment, InputError, Shape, SubsetSelection, Trajectory
 from ldprl.catalogue import build
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.by_name import build_mechanism
 from ldprl.mechanisms.questions.joint import Joint
 from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.questions.reward import Reward

@@ -14,7 +14,7 @@ from ldprl import InputError, Laplace, Shape
 from ldprl.assignment import Assignment, check_plan
 from ldprl.audit import audit
 from ldprl.mechanisms import threshold_bits
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.by_name import build_mechanism
 from ldprl.mechanisms.questions.returns import UNIT
 from ldprl.mechanisms.questions.threshold import CELLS, Threshold
 from ldprl.mechanisms.return_sums import ReturnSums, tally_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ldprl import Shape
-from ldprl.mechanisms.catalogue import MECHANISMS, for_tables
+from ldprl.mechanisms.by_name import MECHANISMS, for_tables
 from ldprl.protocol.certificate import Certified
 from ldprl.protocol.deployment import Deployment
 from ldprl.structure import Structure

@@ -14,7 +14,7 @@ def test_client_and_protocol_need_numpy_alone() -> None:
     assert {"ldprl.protocol.messages", "ldprl.client.client"} <= set(names)
     before = loaded_by("pass")
     # Every mechanism and every kind of question, too: they are found when one is first named.
-    found = "\nfrom ldprl.mechanisms.catalogue import MECHANISMS\nassert len(MECHANISMS) > 5"
+    found = "\nfrom ldprl.mechanisms.by_name import MECHANISMS\nassert len(MECHANISMS) > 5"
     found += "\nfrom ldprl.mechanisms.questions.observable import observable_kinds"
     found += "\nassert observable_kinds()"
     loaded = loaded_by("\n".join(f"import {name}" for name in names) + found) - before
@@ -22,7 +22,7 @@ def test_client_and_protocol_need_numpy_alone() -> None:
     assert tops - sys.stdlib_module_names == {"numpy", "ldprl"}
     packages = {name.split(".")[1] for name in loaded if name.startswith("ldprl.")}
     assert packages == {
-        "accounting", "assignment", "bisection", "client", "disk", "errors", "layout", "mechanisms",
-        "naming", "pace", "partition", "policies", "problem", "protocol", "query",
+        "accounting", "arrivals", "assignment", "bisection", "client", "disk", "errors", "layout",
+        "mechanisms", "naming", "partition", "policies", "problem", "protocol", "query",
         "rounding", "shape", "starting_pair", "statistics", "structure",
     }  # fmt: skip

@@ -16,7 +16,7 @@ from ldprl.accounting.loss import compose, gaussian_delta
 from ldprl.accounting.profile import PrivacyProfile, chance_beyond
 from ldprl.accounting.shuffling import central_delta
 from ldprl.accounting.words import at_most_sure, chance, odds, paragraph
-from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism, for_tables
+from ldprl.mechanisms.by_name import MECHANISMS, build_mechanism, for_tables
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.mechanism import Constants, Mechanism
 from ldprl.mechanisms.sensitivity import l2_sensitivity_squared

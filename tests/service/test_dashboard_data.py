@@ -15,7 +15,7 @@ import pytest
 from ldprl.assignment import Assignment, Plan
 from ldprl.learning.ldp_es import LDPES
 from ldprl.learning.ldp_evi import LDPEVI
-from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.by_name import MECHANISMS
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.threshold_bits import ThresholdBits

@@ -17,7 +17,7 @@ from ldprl.learning.learner import Learner
 from ldprl.learning.psrl import LDPPSRL, PSRL
 from ldprl.learning.ucb_vi import UCBVI, UCBVIBernstein
 from ldprl.mechanisms.bounded_noise import BoundedNoise
-from ldprl.mechanisms.catalogue import MECHANISMS as NAMED
+from ldprl.mechanisms.by_name import MECHANISMS as NAMED
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.mechanisms.laplace import Laplace

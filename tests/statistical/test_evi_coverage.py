@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ldprl import LDPEVI, Mechanism, Shape, SubsetSelection, TabularMDP, random_mdp, riverswim
-from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
-from ldprl.mechanisms.rows import RowLaw, RowLaws
+from ldprl.mechanisms.by_name import MECHANISMS, build_mechanism
+from ldprl.mechanisms.row_laws import RowLaw, RowLaws
 from ldprl.mechanisms.subset_selection import LAYOUTS
 from ldprl.simulation.interpreted import batch
 from ldprl.simulation.regret import RegretRecorder, checkpoints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ldprl.catalogue import LEARNERS, Pair, recommended_learner
 from ldprl.errors import InputError
-from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.by_name import MECHANISMS
 from ldprl.shape import Shape
 
 PAIRS = tuple(

@@ -13,7 +13,7 @@ from ldprl.advice.pairs import PAIRS
 from ldprl.arrivals import Calendar
 from ldprl.catalogue import Pair
 from ldprl.errors import InputError, probability, whole_number
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.by_name import build_mechanism
 from ldprl.shape import Shape
 from ldprl.worlds.tabular import TabularMDP
 

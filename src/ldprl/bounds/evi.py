@@ -15,7 +15,7 @@ from ldprl.bounds.lower import sizes_of
 from ldprl.errors import InputError, positive, probability, whole_number
 from ldprl.learning.guard import FORGETTING, LEAST_WEIGHT, TOLERATED, WATCHED, start_law
 from ldprl.mechanisms.mechanism import Mechanism
-from ldprl.mechanisms.rows import RowLaw
+from ldprl.mechanisms.row_laws import RowLaw
 
 _CLASSES = 2000
 """Classes of doubt that the sums over all classes go to; the rest is bounded by an integral."""

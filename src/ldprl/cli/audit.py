@@ -75,7 +75,7 @@ def audit(
     holds with probability 1 − 10⁻⁶. The exit code is 1 if a claim is violated. The verdict is
     inconclusive if as few samples would not convict a mechanism that hides nothing.
     """
-    from ldprl.mechanisms.catalogue import check_level
+    from ldprl.mechanisms.by_name import check_level
 
     sizes = {"states": states, "actions": actions, "horizon": horizon}
     if deployment is not None:
@@ -150,7 +150,7 @@ def _audit_crowd(
     from dataclasses import asdict
 
     from ldprl.audit import audit_crowd
-    from ldprl.mechanisms.catalogue import build_mechanism, problem_for
+    from ldprl.mechanisms.by_name import build_mechanism, problem_for
 
     if name is None or crowd is None:
         raise InputError("crowd", crowd, "a crowd of one --mechanism")
@@ -180,7 +180,7 @@ def _audit(
     seed: int,
     attack: str | None,
 ) -> dict[str, Any]:
-    from ldprl.mechanisms.catalogue import build_mechanism, problem_for
+    from ldprl.mechanisms.by_name import build_mechanism, problem_for
     from ldprl.shape import Shape
 
     if name == "none":

@@ -68,7 +68,7 @@ def bounds(
     logarithms. With --mdp and --instance, also what every learner pays in that world, and with
     --crowd the same for shuffled reports.
     """
-    from ldprl.mechanisms.catalogue import MECHANISMS
+    from ldprl.mechanisms.by_name import MECHANISMS
     from ldprl.worlds.specification import mdp_from
 
     sizes = {"states": states, "actions": actions, "horizon": horizon}
@@ -146,7 +146,7 @@ class BoundsQuery:
 
 def _upper(name: str, given: BoundsQuery) -> dict[str, Any]:
     from ldprl.bounds import regret_upper_bound
-    from ldprl.mechanisms.catalogue import build_mechanism
+    from ldprl.mechanisms.by_name import build_mechanism
 
     constants = given.constants
     mechanism = build_mechanism(name, given.shape, given.epsilon, given.delta, constants=constants)
@@ -166,7 +166,7 @@ def _upper(name: str, given: BoundsQuery) -> dict[str, Any]:
 def _evi(given: BoundsQuery) -> dict[str, Any]:
     """Return the bound of LDP-EVI, as it is and if everybody explores."""
     from ldprl.bounds import evi_upper_bound
-    from ldprl.mechanisms.catalogue import build_mechanism
+    from ldprl.mechanisms.by_name import build_mechanism
 
     mechanism = build_mechanism("subset-selection", given.shape, given.epsilon)
     bound = evi_upper_bound(mechanism, given.failure)

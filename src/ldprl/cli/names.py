@@ -43,7 +43,7 @@ def list_names(
 
 
 def _mechanisms() -> list[tuple[str, str, str]]:
-    from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism, problem_for
+    from ldprl.mechanisms.by_name import MECHANISMS, build_mechanism, problem_for
     from ldprl.shape import Shape
 
     rows = []
@@ -72,7 +72,7 @@ def private_mechanisms(constants: str, delta: float) -> list[str]:
 
     Those that need a larger δ are named on stderr.
     """
-    from ldprl.mechanisms.catalogue import MECHANISMS
+    from ldprl.mechanisms.by_name import MECHANISMS
 
     one_of("constants", constants, ("sound", "paper"))
     names = [

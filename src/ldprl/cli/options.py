@@ -99,7 +99,7 @@ def learner_names(incomplete: str) -> list[tuple[str, str]]:
 
 def mechanism_names(incomplete: str) -> list[tuple[str, str]]:
     """Return the mechanisms whose names start with ``incomplete``, with their summaries."""
-    from ldprl.mechanisms.catalogue import MECHANISMS
+    from ldprl.mechanisms.by_name import MECHANISMS
 
     return _starting(incomplete, ((name, kind.summary) for name, kind in MECHANISMS.items()))
 
@@ -176,7 +176,7 @@ def problem_of(
     missing: str,
 ) -> Problem:
     """Return the problem of an environment, or what a mechanism is shown by at given sizes."""
-    from ldprl.mechanisms.catalogue import problem_for
+    from ldprl.mechanisms.by_name import problem_for
 
     if env is None:
         if policy is not None:

@@ -75,7 +75,7 @@ def _run(file: Path, out: Path, workers: int | None, cluster: str | None, as_jso
     from ldprl.experiments.schema import parse
     from ldprl.experiments.summary import summarize
     from ldprl.figures.experiment_plot import plot_experiment
-    from ldprl.mechanisms.catalogue import MECHANISMS
+    from ldprl.mechanisms.by_name import MECHANISMS
 
     grid = parse(read_text("experiment", file, "TOML"))
     kinds = [MECHANISMS.find(pair.mechanism) for pair in grid.combinations()]

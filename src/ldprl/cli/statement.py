@@ -141,7 +141,7 @@ def _of_mechanism(
     crowd: int | None,
     times: list[int],
 ) -> PrivacyStatement:
-    from ldprl.mechanisms.catalogue import build_mechanism, check_level
+    from ldprl.mechanisms.by_name import build_mechanism, check_level
     from ldprl.protocol.statement import USUAL_CROWD_DELTA, privacy_statement
 
     check_level(mechanism, epsilon, 0.0 if crowd is not None else delta)
@@ -285,7 +285,7 @@ def _blankets(
 ) -> Callable[[float], list[Blanket]]:
     """Return the blankets at a local ε₀: those of the mechanism, or of any."""
     from ldprl.accounting.blanket import clones
-    from ldprl.mechanisms.catalogue import build_mechanism, problem_for
+    from ldprl.mechanisms.by_name import build_mechanism, problem_for
 
     if mechanism is None:
         for name, size in sizes.items():
@@ -321,7 +321,7 @@ def profile(
 
     Each δ is proven not to be too small; the gap says by how much it can be too large.
     """
-    from ldprl.mechanisms.catalogue import build_mechanism, check_level, problem_for
+    from ldprl.mechanisms.by_name import build_mechanism, check_level, problem_for
 
     probability("delta", delta, zero=True)
     shape = shape_from({"states": states, "actions": actions, "horizon": horizon}, "a size", 10**5)

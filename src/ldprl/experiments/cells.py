@@ -22,7 +22,7 @@ from ldprl.errors import InputError
 from ldprl.experiments.schema import Experiment
 from ldprl.learning.learner import Learner
 from ldprl.learnt.share import learnt
-from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.by_name import MECHANISMS
 from ldprl.mechanisms.mechanism import Constants, Mechanism, PrivacyWarning
 from ldprl.simulation.engine import Simulation, simulate
 from ldprl.simulation.learn import learn, mechanism_for

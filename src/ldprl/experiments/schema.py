@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ldprl.catalogue import LEARNERS, Pair, parameters_of
 from ldprl.errors import InputError, above, one_of, positive, probability, real
-from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.by_name import MECHANISMS
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.naming import Catalogue
 from ldprl.policies.written import MOST_PARAMETERS

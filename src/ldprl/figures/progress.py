@@ -8,7 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 
 from ldprl.experiments.cells import Cell
-from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.by_name import MECHANISMS
 from ldprl.simulation.engine import Simulation
 from ldprl.simulation.replan import plans_until, replan_from
 

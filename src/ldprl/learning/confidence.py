@@ -16,7 +16,7 @@ from ldprl.kernels.compiling import entry, kernel, spliced
 from ldprl.kernels.door import floats
 from ldprl.kernels.generator import exp_of, log_of
 from ldprl.learning.compiled import constraint_arrays, forget_impossible
-from ldprl.mechanisms.rows import RowLaw, RowLaws
+from ldprl.mechanisms.row_laws import RowLaw, RowLaws
 from ldprl.shape import BoolArray, FloatArray
 from ldprl.structure import Structure
 

@@ -16,9 +16,9 @@ from ldprl.kernels.arrays import PlanBuffer, Sizes
 from ldprl.kernels.compiling import kernel
 from ldprl.kernels.values import GIVEN, UNCAPPED, backward
 from ldprl.learning.confidence import boundary_rates, growth_room, upper_boundary
+from ldprl.learning.exploration import Asker, best_other
 from ldprl.learning.optimism import PlausibleModel, best_mean, sort_states
 from ldprl.learning.questions import ask
-from ldprl.learning.worth import Asker, best_other
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import FloatArray, IntArray
 

@@ -18,6 +18,15 @@ from ldprl.kernels.compiling import kernel, method, spliced
 from ldprl.kernels.values import FREE, UNCAPPED, PointModel, backward, expected
 from ldprl.learning.compiled import CompiledLearner, by_cell, values_for
 from ldprl.learning.confidence import PlausibleSet, learn_set, plausible_set_for
+from ldprl.learning.exploration import (
+    Asker,
+    asker_for,
+    exploring_share,
+    price_ways,
+    start_of,
+    value_questions,
+    visit_shares,
+)
 from ldprl.learning.guard import (
     Guard,
     bound_start,
@@ -31,15 +40,6 @@ from ldprl.learning.guard import (
 from ldprl.learning.learner import check_known, check_mechanism
 from ldprl.learning.optimism import PlausibleModel, best_mean
 from ldprl.learning.questions import MOST_QUESTIONS, hand_out
-from ldprl.learning.worth import (
-    Asker,
-    asker_for,
-    exploring_share,
-    price_ways,
-    start_of,
-    value_questions,
-    visit_shares,
-)
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import Array, FloatArray, IntArray, Policy
 from ldprl.statistics import Statistics

@@ -23,9 +23,7 @@ from ldprl.learning.compiled import (
     forget_impossible,
     values_for,
 )
-from ldprl.learning.learner import check_known, check_mechanism
-from ldprl.learning.questions import MOST_QUESTIONS, hand_out
-from ldprl.learning.worth import (
+from ldprl.learning.exploration import (
     Asker,
     asker_for,
     exploring_share,
@@ -33,6 +31,8 @@ from ldprl.learning.worth import (
     value_questions,
     visit_shares,
 )
+from ldprl.learning.learner import check_known, check_mechanism
+from ldprl.learning.questions import MOST_QUESTIONS, hand_out
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.shape import Array, BoolArray, FloatArray, IntArray
 from ldprl.statistics import Statistics

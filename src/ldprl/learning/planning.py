@@ -7,7 +7,7 @@ import numpy as np
 from ldprl.kernels.arrays import model_sums_of, sizes_of
 from ldprl.kernels.door import floats
 from ldprl.kernels.values import solve
-from ldprl.learning.worth import expect
+from ldprl.learning.exploration import expect
 from ldprl.shape import FloatArray, Policy, Shape, check_policy
 from ldprl.statistics import Statistics
 

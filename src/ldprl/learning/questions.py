@@ -5,7 +5,7 @@ from __future__ import annotations
 from ldprl.kernels.arrays import PlanBuffer
 from ldprl.kernels.compiling import kernel
 from ldprl.kernels.generator import uniform
-from ldprl.learning.worth import OUTCOME_VARIANCE, Asker, best_other, visit_shares
+from ldprl.learning.exploration import OUTCOME_VARIANCE, Asker, best_other, visit_shares
 from ldprl.shape import Array, FloatArray, IntArray
 
 MOST_QUESTIONS = 4

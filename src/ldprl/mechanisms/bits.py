@@ -16,7 +16,7 @@ from ldprl.accounting.loss import LossPair
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaws, additive_error_laws
 from ldprl.mechanisms.mechanism import Constants, local_epsilon
-from ldprl.mechanisms.rows import RowLaws, additive_laws
+from ldprl.mechanisms.row_laws import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import RandomSource, flip_threshold
 from ldprl.mechanisms.sensitivity import differing_bits
 from ldprl.shape import Array, FloatArray, IntArray, Shape

@@ -14,7 +14,7 @@ from ldprl.layout import Layout
 from ldprl.mechanisms.additive import ApproximateNoise
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
 from ldprl.mechanisms.noise_table import NoiseTable, table_pairs, tables_delta, tables_of
-from ldprl.mechanisms.rows import RowLaws, additive_laws
+from ldprl.mechanisms.row_laws import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import RandomSource, from_table, generator_of
 from ldprl.mechanisms.sensitivity import Block
 from ldprl.shape import Array, FloatArray

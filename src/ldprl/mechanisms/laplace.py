@@ -14,7 +14,7 @@ from ldprl.accounting.noise_pairs import discrete_laplace_pair, laplace_pair
 from ldprl.mechanisms.additive import AdditiveNoise
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws, additive_error_laws
 from ldprl.mechanisms.mechanism import Guarantee
-from ldprl.mechanisms.rows import RowLaws, additive_laws
+from ldprl.mechanisms.row_laws import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import RandomSource, discrete_laplace, generator_of
 from ldprl.mechanisms.sensitivity import l1_sensitivity, worst_shifts
 from ldprl.shape import Array, FloatArray

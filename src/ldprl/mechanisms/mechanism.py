@@ -35,7 +35,7 @@ from ldprl.errors import InputError, positive
 from ldprl.layout import Layout
 from ldprl.mechanisms.codec import ReportCodec
 from ldprl.mechanisms.error_laws import ErrorLaws
-from ldprl.mechanisms.rows import RowLaws
+from ldprl.mechanisms.row_laws import RowLaws
 from ldprl.mechanisms.sampling import RandomSource
 from ldprl.naming import Named, built_from
 from ldprl.problem import Problem

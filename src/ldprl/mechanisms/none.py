@@ -13,7 +13,7 @@ from ldprl.assignment import Assignment
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.mechanisms.error_laws import ErrorLaw, ErrorLaws
 from ldprl.mechanisms.mechanism import Constants, Guarantee
-from ldprl.mechanisms.rows import RowLaws, additive_laws
+from ldprl.mechanisms.row_laws import RowLaws, additive_laws
 from ldprl.shape import Array, Shape
 from ldprl.statistics import Statistics
 

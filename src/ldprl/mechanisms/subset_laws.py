@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ldprl.mechanisms.rows import FAIR_COIN, Quadratic, RowLaw, RowLaws
+from ldprl.mechanisms.row_laws import FAIR_COIN, Quadratic, RowLaw, RowLaws
 from ldprl.mechanisms.subset import CellMoments, SubsetOracle
 
 

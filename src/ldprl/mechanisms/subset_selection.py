@@ -26,7 +26,7 @@ from ldprl.mechanisms.questions.joint import Joint
 from ldprl.mechanisms.questions.observable import Observable
 from ldprl.mechanisms.questions.reward import Reward
 from ldprl.mechanisms.questions.transition import Transition
-from ldprl.mechanisms.rows import RowLaws
+from ldprl.mechanisms.row_laws import RowLaws
 from ldprl.mechanisms.subset import SubsetOracle, subset_oracle
 from ldprl.mechanisms.subset_laws import cell_error, row_law, typical_variance
 from ldprl.shape import Shape

@@ -19,7 +19,7 @@ from ldprl.errors import (
     probability,
     whole_number,
 )
-from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.by_name import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.problem import Problem, problem_from
 from ldprl.protocol.certificate import Certified

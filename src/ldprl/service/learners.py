@@ -5,7 +5,7 @@ from __future__ import annotations
 from ldprl.catalogue import LEARNERS, check_pair, check_structure
 from ldprl.errors import InputError
 from ldprl.learning.learner import Learner
-from ldprl.mechanisms.catalogue import check_level
+from ldprl.mechanisms.by_name import check_level
 from ldprl.protocol.deployment import Deployment
 
 

@@ -18,7 +18,7 @@ from ldprl.kernels.generator import uniform
 from ldprl.kernels.table_noise import hazards
 from ldprl.kernels.values import GIVEN, UNCAPPED, PointModel, spliced_backward
 from ldprl.shape import Array, FloatArray, IntArray
-from ldprl.simulation.steps import Steps, next_state, steps_of
+from ldprl.simulation.alias_tables import Steps, next_state, steps_of
 from ldprl.worlds.evaluation import optimum
 from ldprl.worlds.tabular import TabularMDP
 

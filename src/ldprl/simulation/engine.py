@@ -17,7 +17,7 @@ from ldprl.learnt.share import Learnt
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.shape import Array, FloatArray, IntArray
 from ldprl.simulation import interpreted
-from ldprl.simulation.compiled import engine_for
+from ldprl.simulation.compiled_loop import engine_for
 from ldprl.simulation.regret import checkpoints, standard_error
 from ldprl.simulation.replan import Replan, Within, replan_from
 from ldprl.simulation.rows import Rows, plotted

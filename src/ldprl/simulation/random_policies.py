@@ -23,7 +23,7 @@ from ldprl.mechanisms.mechanism import TellsReturn
 from ldprl.mechanisms.questions.returns import return_law
 from ldprl.policies.tables import WHOLE, TableDistribution
 from ldprl.shape import Array, FloatArray, IntArray
-from ldprl.simulation.steps import Steps, next_state, steps_of
+from ldprl.simulation.alias_tables import Steps, next_state, steps_of
 from ldprl.worlds.evaluation import optimum, policy_values
 from ldprl.worlds.tabular import TabularMDP
 

@@ -1,4 +1,4 @@
-"""Episodes of an MDP in numpy, a step at a time; :mod:`ldprl.simulation.steps` is compiled."""
+"""Episodes of an MDP in numpy, by the step; :mod:`ldprl.simulation.alias_tables` is compiled."""
 
 from __future__ import annotations
 

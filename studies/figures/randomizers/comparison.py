@@ -5,7 +5,7 @@ whom play a, the error of θ̂ = R̃/Ñ is D/N, so K users leave a variance of
 
     (1/K) · [v_out(θ)(1 − o) + v_in(θ)·o] / (share·o²)
 
-with v_out and v_in those of :class:`~ldprl.mechanisms.rows.RowLaw`. Figures are K times the
+with v_out and v_in those of :class:`~ldprl.mechanisms.row_laws.RowLaw`. Figures are K times the
 variance, which is also the number of users that a variance of 1 takes.
 
 Rewards are taken at r = 1/2, transitions at uniform p(·|s, a). For those, and for whatever treats
@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ldprl.mechanisms.rows import Quadratic, RowLaws
+from ldprl.mechanisms.row_laws import Quadratic, RowLaws
 from ldprl.mechanisms.subset_laws import row_variances
 from ldprl.shape import Shape
 from studies.figures.randomizers.oracles import SUBSETS, OracleFormula

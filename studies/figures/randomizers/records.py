@@ -13,13 +13,13 @@ from ldprl.assignment import Assignment
 from ldprl.figures.cells import CellRunner
 from ldprl.figures.curves import Record
 from ldprl.layout import Layout
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.by_name import build_mechanism
 from ldprl.mechanisms.gaussian import Gaussian
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.mechanisms.randomized_response import RandomizedResponse
-from ldprl.mechanisms.rows import RowLaws, additive_laws
+from ldprl.mechanisms.row_laws import RowLaws, additive_laws
 from ldprl.mechanisms.sampling import SystemSource
 from ldprl.mechanisms.trajectory import Trajectory
 from ldprl.shape import Shape

@@ -15,7 +15,7 @@ from ldprl.bounds import changed_bits, shuffle_user_guarantee
 from ldprl.experiments.cells import Cell
 from ldprl.figures.cells import CellRunner
 from ldprl.figures.settings import Settings
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.by_name import build_mechanism
 from ldprl.shape import Shape
 from studies.figures import crowd_regret
 from tests.figures.fake import curve, table

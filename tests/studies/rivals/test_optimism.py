@@ -7,7 +7,7 @@ import pytest
 
 from ldprl.assignment import Assignment, Plan
 from ldprl.learning.ldp_obi import LDPOBI
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.by_name import build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.none import NoPrivacy
 from ldprl.shape import FloatArray, Policy, Shape

@@ -17,7 +17,7 @@ from ldprl.figures.drawing import FAINT, QUIET, Label, end_labels, headline, log
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.numerals import listing, number, percent, power
 from ldprl.figures.settings import ALPHA, BOTH_CONSTANTS, CONSTANTS, FAILURE_PROBABILITY, Settings
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.by_name import build_mechanism
 from ldprl.mechanisms.mechanism import Constants
 from ldprl.worlds import HardTree, hard_tree
 

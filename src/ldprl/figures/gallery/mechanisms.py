@@ -14,7 +14,7 @@ from ldprl.figures.drawing import QUIET, headline, panels, two_by_two
 from ldprl.figures.figure import Figure, Findings, Grid
 from ldprl.figures.numerals import at_epsilons, mean_and_range, number
 from ldprl.figures.settings import BOTH_CONSTANTS, CONSTANTS, Settings
-from ldprl.mechanisms.catalogue import MECHANISMS
+from ldprl.mechanisms.by_name import MECHANISMS
 
 _COMPARED = ("laplace", "gaussian", "randomized-response", "bounded-noise")
 

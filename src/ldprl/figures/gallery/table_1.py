@@ -21,7 +21,7 @@ from ldprl.figures.settings import (
     EPSILONS,
     FAILURE_PROBABILITY,
 )
-from ldprl.mechanisms.catalogue import MECHANISMS, build_mechanism
+from ldprl.mechanisms.by_name import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Constants, PrivacyWarning
 from ldprl.shape import Shape
 

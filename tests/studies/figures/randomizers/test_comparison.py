@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from ldprl.assignment import Assignment
-from ldprl.mechanisms.catalogue import build_mechanism
+from ldprl.mechanisms.by_name import build_mechanism
 from ldprl.mechanisms.mechanism import Mechanism
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.mechanisms.subset import subset_oracle
