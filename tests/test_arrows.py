@@ -16,7 +16,8 @@ CORE = {
     "simulation", "worlds",
 }  # fmt: skip
 SATELLITES = {
-    "advice", "certificates", "cli", "client", "experiments", "figures", "relay", "service",
+    "advice", "certificates", "cli", "client", "conformance", "experiments", "figures", "relay",
+    "service",
 }  # fmt: skip
 OUTSIDE = {"__main__", "learnt", "simulated_clients"}
 """Beside the folders, what puts core and satellites together."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from ldprl import Shape, Trajectory
 from ldprl.assignment import Assignment
+from ldprl.conformance.replayed import stream, used
 from ldprl.mechanisms.questions.observable import Observable
 from ldprl.mechanisms.questions.question import Question
 from ldprl.mechanisms.questions.returns import UNIT, Return
@@ -30,7 +31,6 @@ from ldprl.protocol.messages import Issued
 from ldprl.shape import Policy
 from ldprl.structure import Structure
 from tests.browser.ledger_vectors import ledger_vectors
-from tests.browser.replayed import stream, used
 from tests.browser.threshold_vectors import DEPLOYMENTS as WITH_THRESHOLDS
 from tests.browser.threshold_vectors import refusals as hostile
 from tests.browser.threshold_vectors import reports as threshold_reports

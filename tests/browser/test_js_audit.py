@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from ldprl import Laplace, RandomizedResponse, Shape, Trajectory
+from ldprl import Laplace, RandomizedResponse, Shape
 from ldprl.assignment import Assignment
 from ldprl.audit import Audit, audit
+from ldprl.conformance.chance import shipped
+from ldprl.conformance.program import Program
 from ldprl.mechanisms.mechanism import Guarantee, Mechanism
 from ldprl.mechanisms.questions.returns import UNIT
 from ldprl.mechanisms.questions.threshold import CELLS, Threshold
 from ldprl.mechanisms.return_bits import ReturnBits
-from ldprl.mechanisms.sampling import RandomSource
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.mechanisms.threshold_bits import ThresholdBits
 from ldprl.mechanisms.total import Total
 from ldprl.policies.linear import Linear
 from ldprl.policies.perturbed import Perturbed
 from ldprl.protocol.deployment import Deployment
-from ldprl.protocol.messages import Issued
-from ldprl.shape import Array
 from tests.browser.conftest import CLIENT
 
 SHAPE = Shape(2, 2, 2)
@@ -67,56 +64,13 @@ SAMPLES: dict[type[Mechanism], int] = {
 """Reports of each of two users that are measured, after as many for the plan."""
 
 
-class Drawer:
-    """A node process that draws reports for one deployment, as many as it is asked for."""
-
-    def __init__(self, node: str, deployment: Deployment) -> None:
-        self.deployment = deployment
-        command = [node, "testing/draw.js", json.dumps(deployment.document)]
-        self._process = subprocess.Popen(
-            command, cwd=CLIENT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-
-    def draw(self, data: Trajectory | Total, assignment: Assignment, count: int) -> Array:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        issued = Issued(self.deployment.digest, 0, 0, assignment)
-        request = {
-            "assignment": issued.document(self.deployment.built),
-            "data": data.value if isinstance(data, Total) else vars(data),
-            "count": count,
-        }
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
-        values = self.deployment.built.codec(assignment)
-        reports = json.loads(self._process.stdout.readline())
-        assert len(reports) == count
-        return np.stack([values.read(report) for report in reports])
-
-    def stop(self) -> None:
-        self._process.communicate(timeout=60)
-
-
 @contextmanager
 def drawn_by_node(node: str, kind: type[Mechanism], epsilon: float) -> Iterator[Mechanism]:
     """Yield a mechanism whose reports are made by the client for ``epsilon``."""
     problem = VECTORS if kind is AttackedBits else SHAPE
-    drawer = Drawer(node, Deployment("audit", problem, str(epsilon), kind.name))
-
-    class InJavaScript(kind):  # type: ignore[valid-type, misc]
-        def privatize_many(
-            self,
-            data: Trajectory | Total,
-            assignment: Assignment,
-            count: int,
-            source: RandomSource,
-        ) -> Array | Sequence[Array]:
-            return drawer.draw(data, assignment, count)
-
-    try:
-        yield cast(Any, InJavaScript)(problem, epsilon)
-    finally:
-        drawer.stop()
+    deployment = Deployment("audit", problem, str(epsilon), kind.name)
+    with Program(f"{node} {CLIENT / 'testing' / 'conform.js'}") as program:
+        yield shipped(program, deployment, cast(Any, kind)(problem, epsilon))
 
 
 def audited(node: str, kind: type[Mechanism], epsilon: float, samples: int) -> Audit:

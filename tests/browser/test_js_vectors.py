@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from ldprl import InputError, Trajectory
+from ldprl.conformance.replayed import ReplayedSourceForTests
 from ldprl.mechanisms.total import Total
 from ldprl.protocol.deployment import Deployment, digest_of
 from ldprl.protocol.messages import Issued
 from tests.browser.make_vectors import VECTORS, text
-from tests.browser.replayed import ReplayedSourceForTests
 
 READ = json.loads(VECTORS.read_text(encoding="utf-8"))
 CASES = READ["deployments"]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ldprl.assignment import Assignment
+from ldprl.conformance.replayed import ReplayedSourceForTests, stream, used
 from ldprl.errors import InputError
 from ldprl.mechanisms.questions.returns import UNIT
 from ldprl.mechanisms.questions.threshold import CELLS, Threshold
@@ -27,7 +28,6 @@ from ldprl.protocol.labels import Labels
 from ldprl.protocol.messages import Issued
 from ldprl.protocol.mixing import Shuffled
 from ldprl.protocol.plan import draw
-from tests.browser.replayed import ReplayedSourceForTests, stream, used
 from tests.policies.by_hand import DOSES, FEATURES, SEED
 
 _FALLING = tuple(UNIT - 256 * i for i in range(CELLS))

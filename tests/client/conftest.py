@@ -10,10 +10,11 @@ import pytest
 
 from ldprl import Shape, Trajectory
 from ldprl.client import Client
+from ldprl.conformance.scripted import running
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.protocol.deployment import Deployment
 
-from .fake import FakeService, running
+from .fake import FakeService
 
 SHAPE = Shape(3, 2, 3)
 DEPLOYMENT = Deployment("tests", SHAPE, "1")

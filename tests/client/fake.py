@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
 from ldprl.assignment import Assignment
+from ldprl.conformance.scripted import Reply, ok
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
-
-Reply = tuple[int, dict[str, str], bytes] | None
 
 
 @dataclass
@@ -79,60 +74,3 @@ class FakeService:
         known = report["id"] in self.counted
         self.counted[report["id"]] = report["values"]
         return ok({"id": report["id"], "status": "duplicate" if known else "counted"})
-
-
-def ok(document: object) -> Reply:
-    return 200, {}, json.dumps(document).encode()
-
-
-def refusal(status: int, cause: str, retry_after: str | None = None) -> Reply:
-    headers = {} if retry_after is None else {"Retry-After": retry_after}
-    return status, headers, json.dumps({"cause": cause, "detail": f"so {cause}"}).encode()
-
-
-class QuietServer(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_: object) -> None:
-        """Clients may hang up."""
-
-
-@contextmanager
-def running(service: FakeService) -> Iterator[FakeService]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def setup(self) -> None:
-            service.connections += 1
-            super().setup()
-
-        def do_GET(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            reply = service.answer(self.command, self.path, body)
-            if reply is None:
-                self.close_connection = True
-                return
-            status, headers, content = reply
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        do_POST = do_GET  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = QuietServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    service.url = f"http://127.0.0.1:{server.server_port}"
-    try:
-        yield service
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

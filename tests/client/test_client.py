@@ -13,11 +13,12 @@ import pytest
 from ldprl import Budget, InputError, Ledger, Trajectory
 from ldprl.client import Client, StopEpisode
 from ldprl.client.forgetful import ForgetfulLedgerForTests
+from ldprl.conformance.scripted import running
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.protocol.deployment import Deployment
 
 from .conftest import SHAPE, MakeClient, step
-from .fake import FakeService, running
+from .fake import FakeService
 
 
 def test_a_report_is_made_under_the_policy_of_its_own_id(

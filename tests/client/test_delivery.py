@@ -17,9 +17,10 @@ from ldprl.client import Client, RefusedError, UnavailableError, UnexpectedRespo
 from ldprl.client.connection import Response
 from ldprl.client.forgetful import ForgetfulLedgerForTests
 from ldprl.client.patience import Patience, _seconds
+from ldprl.conformance.scripted import refusal
 
 from .conftest import DEPLOYMENT, MakeClient, step
-from .fake import FakeService, refusal
+from .fake import FakeService
 
 
 def after_the_policy(client: Client, service: FakeService, replies: list[Any]) -> Any:

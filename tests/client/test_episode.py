@@ -17,9 +17,10 @@ import pytest
 from ldprl import Budget, InputError, Ledger, Trajectory
 from ldprl.client import BusyError, Client, Episode, RefusedError
 from ldprl.client.journal import Journal
+from ldprl.conformance.scripted import refusal
 
 from .conftest import DEPLOYMENT, SHAPE, MakeClient, step
-from .fake import FakeService, refusal
+from .fake import FakeService
 
 START = 2
 STATES = [2, 0, 1]

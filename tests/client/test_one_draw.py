@@ -23,6 +23,7 @@ from ldprl import Budget, InputError, Ledger
 from ldprl.client import AsyncClient, Client, UnavailableError
 from ldprl.client import ledger as ledger_module
 from ldprl.client.entries import Entry
+from ldprl.conformance.scripted import running
 from ldprl.mechanisms.laplace import Laplace
 from ldprl.mechanisms.sampling import InsecureSource
 from ldprl.protocol import sealing
@@ -33,7 +34,7 @@ from tests.relay.stub import Stub
 from tests.relay.stub import deployment as behind_a_relay
 
 from .conftest import DEPLOYMENT, step
-from .fake import FakeService, running
+from .fake import FakeService
 
 
 @pytest.fixture

@@ -12,12 +12,13 @@ import pytest
 
 from ldprl import Budget, Ledger
 from ldprl.client import Client
+from ldprl.conformance.scripted import running
 from ldprl.policies.features import Feature
 from ldprl.policies.linear import Linear
 from ldprl.protocol.deployment import Deployment
 
 from .conftest import DEPLOYMENT, step
-from .fake import FakeService, running
+from .fake import FakeService
 from .test_vectors import VectorService
 
 PAGE = Path(__file__).parents[2] / "docs" / "service" / "python-client.md"

@@ -20,11 +20,12 @@ import ldprl
 from ldprl import random_mdp
 from ldprl.cli import main
 from ldprl.client import UnavailableError
+from ldprl.conformance.scripted import refusal
 from ldprl.simulated_clients import SimulatedClients
 from ldprl.worlds.evaluation import regret
 
 from .conftest import DEPLOYMENT, SHAPE
-from .fake import FakeService, refusal
+from .fake import FakeService
 
 WORLD = random_mdp(SHAPE.states, SHAPE.actions, SHAPE.horizon, 7)
 

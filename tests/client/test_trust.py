@@ -15,6 +15,7 @@ from ldprl import Assignment, InputError, Shape, Trajectory
 from ldprl.client import Client, UnexpectedResponseError
 from ldprl.client.connection import normalized_url
 from ldprl.client.trust import trusted_digest
+from ldprl.conformance.scripted import ok, running
 from ldprl.mechanisms.questions.returns import UNIT
 from ldprl.mechanisms.questions.threshold import CELLS, Threshold
 from ldprl.policies.linear import Linear
@@ -22,7 +23,7 @@ from ldprl.policies.parametric import Parametric
 from ldprl.protocol.deployment import Deployment, digest_of
 
 from .conftest import DEPLOYMENT, SHAPE, MakeClient, step
-from .fake import FakeService, ok, running
+from .fake import FakeService
 
 
 @pytest.mark.parametrize("digest", ["", "0" * 63, "G" * 64, None])

@@ -22,6 +22,7 @@ from scipy import stats
 
 from ldprl import InputError, Ledger
 from ldprl.client import AsyncClient, Client, Episode
+from ldprl.conformance.scripted import ok, running
 from ldprl.mechanisms.questions.threshold import CELLS
 from ldprl.mechanisms.sampling import SystemSource
 from ldprl.mechanisms.threshold_bits import ThresholdBits
@@ -35,7 +36,7 @@ from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
 from ldprl.service.learners import learner_of
 
-from .fake import FakeService, ok, running
+from .fake import FakeService
 from .test_episode import dies
 
 PROBLEM = Linear(

@@ -14,6 +14,7 @@ from ldprl.cli.advise import advise
 from ldprl.cli.audit import audit
 from ldprl.cli.bounds import bounds
 from ldprl.cli.certify import certify
+from ldprl.cli.conform import conform
 from ldprl.cli.database import database
 from ldprl.cli.deployment import deployment
 from ldprl.cli.doctor import doctor
@@ -95,6 +96,7 @@ _add(
     audit,
     "audit --mechanism laplace --states 2 --actions 2 --horizon 2 --epsilon 1 --samples 1e4 --json",
 )
+_add(_CHECK, conform, 'conform --client "node clients/js/testing/conform.js"')
 app.add_typer(statements, name="statement", rich_help_panel=_CHECK)
 _add(_CHECK, ledger, "ledger reports.ledger --json")
 app.add_typer(deployment, name="deployment", rich_help_panel=_SERVE)

@@ -29,6 +29,10 @@ def audit(
         Path | None,
         options.text("FILE", "Attack what the users of this deployment run, at its ε and δ."),
     ] = None,
+    client: Annotated[
+        str | None,
+        options.text("COMMAND", "Attack what this program draws for --deployment; see `conform`."),
+    ] = None,
     states: Annotated[int | None, options.STATES] = None,
     actions: Annotated[int | None, options.ACTIONS] = None,
     horizon: Annotated[int | None, options.HORIZON] = None,
@@ -81,11 +85,10 @@ def audit(
     if deployment is not None:
         given = sizes | {"mechanism": mechanism, "env": env, "policy": policy, "epsilon": epsilon}
         given |= {"all": every or None, "delta": delta or None, "crowd": crowd}
-        for name, value in given.items():
-            if value is not None:
-                raise InputError(name, value, "nothing: the deployment says it")
-        _audit_deployment(deployment, samples, seed, attack, as_json)
+        _refuse(given, "nothing: the deployment says it")
+        _audit_deployment(deployment, client, samples, seed, attack, as_json)
         return
+    _refuse({"client": client}, "none without --deployment, which says what it draws")
     epsilon = 1.0 if epsilon is None else epsilon
     if env is not None:
         if every or crowd is not None:
@@ -115,14 +118,33 @@ def audit(
     _say(found, words, constants, as_json=as_json, several=every)
 
 
+def _refuse(given: dict[str, Any], expected: str) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(name, value, expected)
+
+
 def _audit_deployment(
-    file: Path, samples: int | None, seed: int, attack: str | None, as_json: bool
+    file: Path,
+    client: str | None,
+    samples: int | None,
+    seed: int,
+    attack: str | None,
+    as_json: bool,
 ) -> None:
     from ldprl.service.settings import read_deployment
 
     found = read_deployment(file)
     built = found.built
-    row = _attacked(built, built.guarantee, samples, seed, attack)
+    if client is None:
+        row = _attacked(built, built.guarantee, samples, seed, attack)
+    else:
+        from ldprl.conformance.chance import shipped
+        from ldprl.conformance.program import Program
+
+        with Program(client) as program:
+            shown = shipped(program, found)
+            row = _attacked(shown, built.guarantee, samples, seed, attack)
     _say([row], found.problem.in_words, built.constants, as_json=as_json, several=False)
 
 

@@ -17,15 +17,16 @@ class ReplayedSourceForTests(RandomSource):
         self.used = 0
 
     def random_bytes(self, count: int) -> bytes:
+        """Return the next ``count`` bytes."""
         if self.used + count > len(self.content):
             raise ValueError("no bytes left to replay")
         self.used += count
         return self.content[self.used - count : self.used]
 
 
-def stream(name: str, first: bytes = b"") -> ReplayedSourceForTests:
+def stream(name: str, first: bytes = b"", count: int = _STREAM) -> ReplayedSourceForTests:
     """Return bytes that depend on ``name`` alone, after the ``first`` ones."""
-    return ReplayedSourceForTests(first + hashlib.shake_256(name.encode()).digest(_STREAM))
+    return ReplayedSourceForTests(first + hashlib.shake_256(name.encode()).digest(count))
 
 
 def used(source: ReplayedSourceForTests) -> str:
