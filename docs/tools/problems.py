@@ -155,7 +155,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
 def reached(name: str) -> str:
     """Simulate the recommended pair, and return a row of the page's table."""
     mdp = world(name)
-    learner = recommended_learner(mdp.shape)
+    learner = recommended_learner(mdp.shape, EPSILON)
     agent, mechanism = build(
         learner, LEARNERS.find(learner).usual_mechanism, mdp.shape, episodes=USERS, epsilon=EPSILON
     )

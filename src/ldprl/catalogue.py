@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ldprl.errors import InputError, above, probability
+from ldprl.errors import InputError, above, positive, probability
 from ldprl.learning.learner import Learner
 from ldprl.mechanisms.by_name import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Constants, Mechanism
@@ -51,9 +51,9 @@ class Pair(NamedTuple):
         return LEARNERS.find(self.learner).statistics_kind == "effects"
 
 
-def recommended_learner(shape: Shape) -> str:
+def recommended_learner(shape: Shape, epsilon: float | None) -> str:
     """Return the name of the learner to start with; it has its usual mechanism."""
-    return recommended_pair(shape)[0]
+    return recommended_pair(shape, epsilon)[0]
 
 
 def recommended(world: object, epsilon: float) -> tuple[Learner, Mechanism]:
@@ -79,7 +79,7 @@ def recommended(world: object, epsilon: float) -> tuple[Learner, Mechanism]:
     problem = world if known is None else known.shape
     if not isinstance(problem, Problem):
         raise InputError("world", world, "an MDP, or a problem such as its shape")
-    learner, mechanism = problem.recommended("", "")
+    learner, mechanism = problem.recommended(positive("epsilon", epsilon), "", "")
     structure = None if known is None else known.structure
     return build(learner, mechanism, problem, episodes=1, epsilon=epsilon, structure=structure)
 

@@ -179,9 +179,9 @@ class Shape(Problem):
             expected = f"at most {most} counters in a {what}"
             raise InputError("states² × actions", counters, expected)
 
-    def recommended(self, learner: str, mechanism: str) -> tuple[str, str]:
-        """Return learner and mechanism; those that are not given are recommended for the sizes."""
-        return recommended_pair(self, learner, mechanism)
+    def recommended(self, epsilon: float | None, learner: str, mechanism: str) -> tuple[str, str]:
+        """Return learner and mechanism; those not given are recommended for the sizes and ε."""
+        return recommended_pair(self, epsilon, learner, mechanism)
 
 
 def tabular(problem: Problem) -> Shape:

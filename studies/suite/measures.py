@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ldprl.shape import FloatArray, Shape
+from ldprl.shape import FloatArray
 from ldprl.starting_pair import recommended_pair
 from studies.suite.cells import ENTRIES, Run, SuiteCell, cells_of
 from studies.suite.results import Line, current
@@ -118,7 +118,7 @@ def _score(
     return Score(
         world=world.name,
         learner=first.entry,
-        recommended=first.who.learner == recommended_in(world),
+        recommended=first.who.learner == recommended_in(world, first.epsilon),
         epsilon=first.epsilon,
         users=first.users,
         expected=expected,
@@ -161,11 +161,11 @@ def _middle(users: list[int | None]) -> float | None:
     return middle if math.isfinite(middle) else None
 
 
-def recommended_in(world: World) -> str:
-    """Return the learner that the library recommends in a world."""
-    if world.states == 0:
+def recommended_in(world: World, epsilon: float | None) -> str:
+    """Return the learner that the library recommends in a world; ε is None without privacy."""
+    if world.shape is None:
         return "ldp-es"
-    return recommended_pair(Shape(world.states, 2, 2))[0]
+    return recommended_pair(world.shape, math.inf if epsilon is None else epsilon)[0]
 
 
 def by_question(

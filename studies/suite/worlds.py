@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from itertools import count, islice
 
 from ldprl.figures.cells import LEAST_GAP, gap
+from ldprl.shape import Shape
 from ldprl.worlds.specification import mdp_from
 from ldprl.worlds.tabular import TabularMDP
 
@@ -40,8 +41,8 @@ class World:
     cells, runs
         How often a learner is run in each source: in so many cells, which are kept one by one, of
         so many runs each.
-    states
-        Of a table; 0 where states are features.
+    shape
+        The sizes of its tables; None where states are features.
     bounded
         Whether the lower bound of the instance is computed.
     package
@@ -57,10 +58,15 @@ class World:
     users: int
     cells: int = 1
     runs: int = 1
-    states: int = 0
+    shape: Shape | None = None
     bounded: bool = False
     package: str | None = None
     replan: str = "growth:0.1"
+
+    @property
+    def states(self) -> int:
+        """How many states a table has; 0 where states are features."""
+        return 0 if self.shape is None else self.shape.states
 
 
 def _named(*names: str) -> Callable[[], tuple[str, ...]]:
@@ -80,9 +86,12 @@ def _drawn(sizes: str, number: int) -> Callable[[], tuple[str, ...]]:
 
 _NOISE, _EXPLORATION, _SPARSE = ("noise",), ("exploration",), ("sparse rewards",)
 _SIZE, _FEATURES = ("size",), ("features",)
+_ARMS = Shape(1, 2, 1)
 WORLDS = (
-    World("bandit", "bandit 0.9, 0.7", _NOISE, _named("bandit:0.9,0.7"), 10**6, 1, 100, 1, True),
-    World("close", "bandit 0.5, 0.4", _NOISE, _named("bandit:0.5,0.4"), 10**6, 1, 100, 1, True),
+    World(
+        "bandit", "bandit 0.9, 0.7", _NOISE, _named("bandit:0.9,0.7"), 10**6, 1, 100, _ARMS, True
+    ),
+    World("close", "bandit 0.5, 0.4", _NOISE, _named("bandit:0.5,0.4"), 10**6, 1, 100, _ARMS, True),
     World(
         "contexts",
         "contexts 2×2",
@@ -91,13 +100,31 @@ WORLDS = (
         10**6,
         1,
         100,
-        2,
+        Shape(2, 2, 1),
         True,
     ),
-    World("random-2", "Random 2×2×2", _NOISE, _drawn("2,2,2", 20), 10**7, 1, 5, 2, True),
-    World("random-3", "Random 3×3×3", _NOISE, _drawn("3,3,3", 20), 10**7, states=3, bounded=True),
-    World("random-5", "Random 5×3×5", _SIZE, _drawn("5,3,5", 20), 10**7, states=5, bounded=True),
-    World("random-10", "Random 10×3×5", _SIZE, _drawn("10,3,5", 20), 10**7, states=10),
+    World(
+        "random-2", "Random 2×2×2", _NOISE, _drawn("2,2,2", 20), 10**7, 1, 5, Shape(2, 2, 2), True
+    ),
+    World(
+        "random-3",
+        "Random 3×3×3",
+        _NOISE,
+        _drawn("3,3,3", 20),
+        10**7,
+        shape=Shape(3, 3, 3),
+        bounded=True,
+    ),
+    World(
+        "random-5",
+        "Random 5×3×5",
+        _SIZE,
+        _drawn("5,3,5", 20),
+        10**7,
+        shape=Shape(5, 3, 5),
+        bounded=True,
+    ),
+    World("random-10", "Random 10×3×5", _SIZE, _drawn("10,3,5", 20), 10**7, shape=Shape(10, 3, 5)),
     World(
         "riverswim",
         "RiverSwim(6, 20)",
@@ -105,13 +132,22 @@ WORLDS = (
         _named("riverswim:6,20"),
         10**7,
         20,
-        states=6,
+        shape=Shape(6, 2, 20),
         bounded=True,
     ),
-    World("random-25", "Random 25×4×10", _SIZE, _drawn("25,4,10", 20), 10**7, states=25),
-    World("random-100", "Random 100×4×10", _SIZE, _drawn("100,4,10", 5), 10**7, states=100),
-    World("grid-5", "grid 5×5", _SPARSE, _named("grid:5,5,10"), 10**7, 20, states=25),
-    World("grid-7", "grid 7×7", _SPARSE, _named("grid:7,7,14"), 10**7, 5, states=49),
+    World(
+        "random-25", "Random 25×4×10", _SIZE, _drawn("25,4,10", 20), 10**7, shape=Shape(25, 4, 10)
+    ),
+    World(
+        "random-100",
+        "Random 100×4×10",
+        _SIZE,
+        _drawn("100,4,10", 5),
+        10**7,
+        shape=Shape(100, 4, 10),
+    ),
+    World("grid-5", "grid 5×5", _SPARSE, _named("grid:5,5,10"), 10**7, 20, shape=Shape(25, 4, 10)),
+    World("grid-7", "grid 7×7", _SPARSE, _named("grid:7,7,14"), 10**7, 5, shape=Shape(49, 4, 14)),
     World(
         "frozen-lake",
         "FrozenLake",
@@ -119,7 +155,7 @@ WORLDS = (
         _named("gym:FrozenLake-v1,10"),
         10**7,
         20,
-        states=16,
+        shape=Shape(12, 4, 10),
         package="gymnasium",
     ),
     World(
@@ -129,7 +165,7 @@ WORLDS = (
         _named("gym:Taxi-v4,50"),
         10**7,
         5,
-        states=500,
+        shape=Shape(401, 6, 50),
         package="gymnasium",
         replan="growth:0.2",
     ),
@@ -140,7 +176,7 @@ WORLDS = (
         _named("icu-sepsis"),
         10**7,
         5,
-        states=716,
+        shape=Shape(716, 25, 20),
         package="icu_sepsis",
         replan="growth:0.2",
     ),

@@ -145,17 +145,18 @@ def test_where_every_user_is_simulated_runs_and_users_are_limited() -> None:
 
 def test_the_preferred_pair_is_that_of_the_command_line() -> None:
     for states in (1, 2, 3, 4, 30):
-        pair = preferred(Shape(states, 2, 2))
-        assert pair in compared(Shape(states, 2, 2))
-        assert set(PAIRS) <= set(compared(Shape(states, 2, 2)))
+        shape = Shape(states, 2, 2)
+        pair = preferred(shape, 2.0)
+        assert pair in compared(shape, 2.0)
+        assert set(PAIRS) <= set(compared(shape, 2.0))
         assert pair.mechanism == LEARNERS.find(pair.learner).usual_mechanism
 
 
 def test_half_a_pair_is_completed() -> None:
     shape = Shape(3, 2, 2)
-    assert pair_of("ldp-ts", None, shape) == Pair("ldp-ts", "subset-selection")
-    assert pair_of(None, "laplace", shape).mechanism == "laplace"
-    assert pair_of(None, "return-bits", shape) == Pair("ldp-returns", "return-bits")
+    assert pair_of("ldp-ts", None, shape, 1.0) == Pair("ldp-ts", "subset-selection")
+    assert pair_of(None, "laplace", shape, 1.0).mechanism == "laplace"
+    assert pair_of(None, "return-bits", shape, 1.0) == Pair("ldp-returns", "return-bits")
     for learner, mechanism in (
         ("ucb-vi", None),
         ("studies.rivals:PUCB", None),
@@ -163,4 +164,4 @@ def test_half_a_pair_is_completed() -> None:
         ("ldp-ts", "none"),
     ):
         with pytest.raises(InputError, match="learner"):
-            pair_of(learner, mechanism, shape)
+            pair_of(learner, mechanism, shape, 1.0)

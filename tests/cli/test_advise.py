@@ -184,7 +184,7 @@ def test_an_interrupt_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_an_interrupt_leaves_the_answer_so_far(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The usual pair is simulated before all others, one of which is interrupted here."""
-    compute, usual = Trial.compute, preferred(Shape(2, 2, 2))
+    compute, usual = Trial.compute, preferred(Shape(2, 2, 2), 2.0)
 
     def interrupted(trial: Trial) -> TrialResult:
         if trial.pair != usual:

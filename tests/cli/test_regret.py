@@ -193,7 +193,8 @@ def test_each_warning_is_one_line_on_stderr_and_json_stays_pure(run: Run) -> Non
     [
         ("random:1,2,1,0", "ldp-returns", "return-bits"),
         ("random:3,2,2,0", "ldp-ts", "subset-selection"),
-        ("random:4,2,2,0", "ldp-returns", "return-bits"),
+        ("random:8,2,2,0", "ldp-ts", "subset-selection"),
+        ("random:12,2,2,0", "ldp-returns", "return-bits"),
         ("random:25,2,2,0", "ldp-ways", "bits-and-moves"),
     ],
 )

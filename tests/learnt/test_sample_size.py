@@ -33,7 +33,7 @@ def test_the_formula_is_right_within_a_factor_of_three(
     world: TabularMDP, epsilon: float, replan: str
 ) -> None:
     """Half of the gap is closed on average at three times the number, and not at a third of it."""
-    name = recommended_learner(world.shape)
+    name = recommended_learner(world.shape, epsilon)
     needed = users_needed(world, epsilon)
 
     def closed(users: float) -> float:
@@ -51,8 +51,9 @@ def test_the_formula_is_right_within_a_factor_of_three(
 
 
 def test_less_privacy_needs_fewer_users() -> None:
-    for text in ("random:10,3,5,0", "riverswim:3,6"):
-        levels = [users_needed(mdp_from(text), epsilon) for epsilon in (0.5, 1, 2, 4)]
+    """On RiverSwim from where the pair is the same: formulas differ by a third at the border."""
+    for text, least in (("random:10,3,5,0", 0.5), ("riverswim:3,6", 1)):
+        levels = [users_needed(mdp_from(text), least * factor) for factor in (1, 2, 4, 8)]
         assert levels == sorted(levels, reverse=True)
         # Noise of a bit is e^ε/(e^ε − 1)² + ¼, and more than that of subset selection.
         assert levels[0] / levels[2] > 4

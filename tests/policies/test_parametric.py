@@ -89,8 +89,8 @@ def test_a_person_may_write_less() -> None:
     written = {**COMMON, "kind": "linear", "returns": [0, 5.0], "spread": 1}
     assert problem_from(written) == LINEAR
     assert LINEAR.returns == (0.0, 5.0)
-    assert LINEAR.recommended("", "") == ("ldp-es", "threshold-bits")
-    assert LINEAR.recommended("mine:Own", "") == ("mine:Own", "threshold-bits")
+    assert LINEAR.recommended(1.0, "", "") == ("ldp-es", "threshold-bits")
+    assert LINEAR.recommended(1.0, "mine:Own", "") == ("mine:Own", "threshold-bits")
     assert "6 parameters" in repr(LINEAR)
 
 

@@ -349,7 +349,8 @@ KNOWN: dict[str, Any] = {
     ("states", "given", "pair"),
     [
         (3, {}, ("ldp-ts", "subset-selection")),
-        (4, {}, ("ldp-returns", "return-bits")),
+        (6, {}, ("ldp-ts", "subset-selection")),
+        (7, {}, ("ldp-returns", "return-bits")),
         (1, {}, ("ldp-returns", "return-bits")),
         (7, {"learner": "ldp-ts"}, ("ldp-ts", "subset-selection")),
         (2, {"learner": "ldp-returns"}, ("ldp-returns", "return-bits")),
@@ -370,7 +371,7 @@ def test_what_is_not_named_is_what_is_recommended(
     made = Deployment("t", Shape(states, 2, 2), "1", **given)  # type: ignore[arg-type]
     assert made.digest == read.digest
     if not given:
-        assert (recommended_learner(read.shape), LEARNERS[pair[0]].usual_mechanism) == pair
+        assert (recommended_learner(read.shape, 1.0), LEARNERS[pair[0]].usual_mechanism) == pair
 
 
 def test_what_is_publicly_known_is_in_the_digest() -> None:

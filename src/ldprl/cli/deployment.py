@@ -33,14 +33,15 @@ horizon = 4
 # learning, `ldprl statement` what it promises to a user.
 epsilon = "2"
 # delta = "0"                     # gaussian and bounded-noise need δ > 0
-# mechanism = "return-bits"       # the recommended one; with two or three states it is
-#                                 # "subset-selection", from 25 on "bits-and-moves".
+# mechanism = "subset-selection"  # the recommended one; with more states or a smaller ε it is
+#                                 # "return-bits", from 25 states on "bits-and-moves".
 #                                 # `ldprl list mechanisms` shows all
 
 # Who plans, and when: after `each` report, `every:N` reports, or when the number of reports has
 # grown by the factor 1 + G (`growth:G`), but never before `first_epoch` new ones.
-# learner = "ldp-returns"         # the recommended one; with two or three states it is "ldp-ts",
-#                                 # from 25 on "ldp-ways". `ldprl list learners` shows all
+# learner = "ldp-ts"              # the recommended one; with more states or a smaller ε it is
+#                                 # "ldp-returns", from 25 states on "ldp-ways".
+#                                 # `ldprl list learners` shows all
 # failure_probability = "0.1"     # how often the confidence bounds may fail
 # epochs = "growth:0.1"
 # first_epoch = 100

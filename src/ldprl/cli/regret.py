@@ -47,7 +47,7 @@ def regret(
         str | None,
         options.learner(
             "The learner; see `ldprl list learners`. "
-            "\\[default: the recommended one for this number of states, or ldp-es]"
+            "\\[default: the recommended one for these sizes and ε, or ldp-es]"
         ),
     ] = None,
     mechanism: Annotated[
@@ -191,7 +191,7 @@ def regret(
     world = _world(mdp, structure)
     if learner is None:
         # The paper's learner works with every mechanism of the paper.
-        learner = recommended_learner(world.shape) if mechanism is None else "ldp-obi"
+        learner = recommended_learner(world.shape, epsilon) if mechanism is None else "ldp-obi"
     if mechanism is None:
         mechanism = LEARNERS.find(learner).usual_mechanism
     agent, randomizer = build(

@@ -103,7 +103,7 @@ def statement(
         missing = "a value, or a --deployment or an --env that has it"
         problem = problem_of(env, policy, sizes, mechanism, missing)
         if env is not None:
-            mechanism = problem.recommended("", mechanism or "")[1]
+            mechanism = problem.recommended(epsilon, "", mechanism or "")[1]
         if mechanism is None:
             raise InputError("mechanism", None, missing)
         kind = cast("Constants", constants)

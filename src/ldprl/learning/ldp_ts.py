@@ -88,7 +88,7 @@ class LDPTS(CompiledLearner):
     usual_mechanism = "subset-selection"
     promise = "no proof"
     forecast_with = ("subset-selection",)
-    summary = "LDP-TS, posterior sampling that knows the noise; to start with, up to 3 states"
+    summary = "LDP-TS, posterior sampling that knows the noise; to start with, if states are few"
     private = True
     mechanism: Mechanism
     uses = ("admissible", "successors", "rewards")

@@ -74,7 +74,7 @@ def users_needed(mdp: TabularMDP, epsilon: float) -> float:
 def share_by_users(mdp: TabularMDP, epsilon: float) -> Callable[[float], float]:
     """Return the share of the gap that a number of users closes, on average over estimates."""
     best, at_random = float(mdp.initial @ optimum(mdp).values[0]), random_value(mdp)
-    kind = LEARNERS.find(recommended_learner(mdp.shape))
+    kind = LEARNERS.find(recommended_learner(mdp.shape, epsilon))
     greedy = {"effects": _from_effects, "model": _from_models}[kind.statistics_kind](mdp, epsilon)
 
     def closed(users: float) -> float:

@@ -165,7 +165,7 @@ def nothing_learnt(shape: Shape, epsilon: float, users: int, needed: float, wher
     ``needed`` is what :func:`~ldprl.learnt.sample_size.users_needed` returns, and ``where`` says
     for which problem.
     """
-    name = recommended_learner(shape)
+    name = recommended_learner(shape, epsilon)
     pair = f"{name} with {LEARNERS.find(name).usual_mechanism}"
     start = f"Nothing learnt yet; at ε = {epsilon:g}"
     if math.isinf(needed):

@@ -56,7 +56,7 @@ class Deployment:
     learner, failure_probability
         Who plans, and with what confidence. Users need not know the learner: the service that
         plans with it checks that it can. Learner and mechanism are the recommended ones for these
-        sizes, unless they are given.
+        sizes and this ε, unless they are given.
     epochs, first_epoch
         When to plan again: after ``each`` report, ``every:N`` reports, or when they have grown by
         the factor 1 + G (``growth:G``), and never before ``first_epoch`` new ones.
@@ -96,7 +96,10 @@ class Deployment:
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        pair = self.problem.recommended(self.learner, self.mechanism)
+        for name in ("epsilon", "delta", "failure_probability"):
+            object.__setattr__(self, name, decimal_text(name, getattr(self, name)))
+        epsilon = positive("epsilon", float(self.epsilon))
+        pair = self.problem.recommended(epsilon, self.learner, self.mechanism)
         for name, chosen in zip(("learner", "mechanism"), pair, strict=True):
             object.__setattr__(self, name, chosen)
         for name in ("name", "learner"):
@@ -105,9 +108,6 @@ class Deployment:
                 raise InputError(name, text, "1 to 100 printable characters")
         counters = deployable(self.mechanism).reports_counters
         self.problem.check_sizes(reports_counters=counters)
-        for name in ("epsilon", "delta", "failure_probability"):
-            object.__setattr__(self, name, decimal_text(name, getattr(self, name)))
-        positive("epsilon", float(self.epsilon))
         probability("delta", float(self.delta), zero=True)
         probability("failure_probability", float(self.failure_probability), zero=False)
         if (duration := self.duration) is not None:
@@ -199,7 +199,8 @@ class Deployment:
             if key not in table:
                 raise InputError(key, None, _NEEDED)
         problem = _problem(table)
-        named = problem.recommended(given.get("learner", ""), named)[1]
+        epsilon = positive("epsilon", float(decimal_text("epsilon", given["epsilon"])))
+        named = problem.recommended(epsilon, given.get("learner", ""), named)[1]
         options = deployable(named).options
         for key in table:
             if key in own and key not in options:

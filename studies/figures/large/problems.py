@@ -58,8 +58,9 @@ class Problem:
         return [replace(cell, episodes=users, runs=runs, replan=REPLAN) for cell in found]
 
     def _cells_in(self, settings: Settings, at: NamedMDP) -> list[Cell]:
-        states, first = at.mdp.shape.states, recommended_learner(at.mdp.shape)
-        players = [(first, epsilon) for epsilon in self.epsilons]
+        shape = at.mdp.shape
+        states, first = shape.states, recommended_learner(shape, EPSILON)
+        players = [(recommended_learner(shape, epsilon), epsilon) for epsilon in self.epsilons]
         if states <= SOME:
             players += [(RIVALS[0], epsilon) for epsilon in self.epsilons]
         if states <= FEW:

@@ -28,7 +28,7 @@ def chosen(settings: Settings) -> Chosen:
     for title, name in _PROBLEMS.items():
         at = NamedMDP(name, mdp_from(name))
         cells = (
-            private_cell(settings, at, recommended_learner(at.mdp.shape), EPSILON),
+            private_cell(settings, at, recommended_learner(at.mdp.shape, EPSILON), EPSILON),
             private_cell(settings, at, "ldp-obi", EPSILON),
             cell_of(settings, at, "ldp-evi", "sound"),
         )
