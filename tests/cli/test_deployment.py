@@ -94,10 +94,10 @@ def test_nothing_is_overwritten(run: Run, file: Path, tmp_path: Path) -> None:
 
 def test_check_warns_of_what_the_learner_does_not_use(run: Run, file: Path) -> None:
     known = "\n[structure]\nsuccessors = [[0], [1], [2], [3]]\n"
-    model = TEMPLATE.replace('epsilon = "2"', 'epsilon = "2"\nlearner = "ldp-ts"')
-    file.write_text(model + known, encoding="utf-8")
-    assert run(f"deployment check {file}").err == ""
     file.write_text(TEMPLATE + known, encoding="utf-8")
+    assert run(f"deployment check {file}").err == ""
+    bits = TEMPLATE.replace('epsilon = "2"', 'epsilon = "2"\nlearner = "ldp-returns"')
+    file.write_text(bits + known, encoding="utf-8")
     assert run(f"deployment check {file}").err == "warning: ldp-returns does not use: successors\n"
 
 
