@@ -15,6 +15,7 @@ from ldprl.accounting.blanket import Blanket, clones, mixed, subset_blanket, tog
 from ldprl.accounting.composition import composed_epsilon
 from ldprl.accounting.loss import delta_at
 from ldprl.accounting.shuffling import (
+    _expected_excess,
     _worst_law,
     central_delta,
     central_epsilon,
@@ -182,6 +183,16 @@ def test_a_user_alone_has_the_local_profile() -> None:
     for epsilon in (0.0, 0.7, 1.5):
         exact = float(np.maximum(pair.first - math.exp(epsilon) * pair.second, 0).sum())
         assert exact <= central_delta([blanket], 1, epsilon) <= exact * 1.01
+
+
+@pytest.mark.parametrize("rare", [0.148, 0.3])
+def test_far_below_what_an_integral_resolves_it_is_a_bound_still(rare: float) -> None:
+    """S > 0 takes that none of n reports is the low one: then it is 1 at least as often as once."""
+    crowd = 1000
+    least = (1 - rare) ** (crowd - 1)
+    found = _expected_excess(np.array([1.0, -1e4]), np.array([1 / crowd, rare]), crowd)
+    assert least < 1e-69
+    assert least <= found <= 2 * least
 
 
 def test_figures_computed_independently() -> None:

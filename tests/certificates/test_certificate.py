@@ -48,6 +48,16 @@ def test_a_difference_of_a_twentieth_of_the_horizon_takes_30_000_bits_at_epsilon
     assert certain(0.025) < 14
 
 
+def test_returns_may_begin_anywhere() -> None:
+    """By hand: at keep = ¾ means from ¼ to ¾ are returns from −2 to 6; differences know no start."""
+    scale = Scale(0.75, 6.0, -2.0)
+    assert scale.worth(Interval(0.25, 0.5)) == Interval(-2.0, 2.0)
+    assert scale.worth(Interval(0.0, 1.0)) == Interval(-2.0, 6.0)
+    assert scale.estimate(Bits(8, 5)) == 4.0
+    assert scale.difference(Interval(-0.25, 0.125)) == Interval(-4.0, 2.0)
+    assert scale.difference(Interval(-1.0, 1.0)) == Interval(-8.0, 8.0)
+
+
 def test_intervals_are_in_units_of_the_return_and_shrink_as_answers_come() -> None:
     rng = np.random.default_rng(1)
     few, many = (

@@ -7,6 +7,7 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -44,7 +45,8 @@ class Receiver:
     def __init__(self) -> None:
         self.deployment, private = deployment(CROWD)
         asked = self.deployment.built.ask((Assignment(np.zeros((2, 2), dtype=np.int64)),))
-        current = published_plan(StoredPlan(2, 0, "", 0, plan_text(asked)), self.deployment)
+        self.stored = StoredPlan(2, 0, "", 0, plan_text(asked))
+        current = published_plan(self.stored, self.deployment)
         self.plan: dict[str, Any] = json.loads(current.whole)
         self.state = SimpleNamespace(paused=False, outcomes={}, version=2)
         self.view = SimpleNamespace(
@@ -84,9 +86,32 @@ def receiver() -> Receiver:
     return Receiver()
 
 
+def test_one_report_too_few_is_no_crowd(receiver: Receiver) -> None:
+    sealed = [make(receiver.plan, receiver.deployment) for _ in range(CROWD - 1)]
+    with pytest.raises(RejectionError, match="crowd-too-small"):
+        asyncio.run(receiver.crowds.take(batch(sealed, receiver.plan)))
+
+
 def test_a_good_batch_is_counted_and_its_number_is_noted(receiver: Receiver) -> None:
     assert receiver.take(number=7) == {"counted": CROWD, "duplicate": 0, "refused": {}}
     assert receiver.noted["hand-over"] == 7
+
+
+def test_numbers_of_hand_overs_are_not_added_up(receiver: Receiver) -> None:
+    """A relay that hears of a larger one than its own takes itself for a copy, and closes all."""
+    for number in (1, 2, 2, 3):
+        receiver.take(number=number)
+    assert receiver.noted["hand-over"] == 3
+    receiver.state.outcomes = dict(receiver.noted)
+    assert asyncio.run(receiver.crowds.taken())["number"] == 3
+
+
+def test_the_next_version_is_known_by_a_digest_of_its_own(receiver: Receiver) -> None:
+    receiver.take()
+    later = published_plan(replace(receiver.stored, version=3), receiver.deployment)
+    receiver.view.open[3] = receiver.view.current = later
+    receiver.plan = json.loads(later.whole)
+    assert receiver.take()["counted"] == CROWD
 
 
 def test_an_expired_version_is_named_as_such(receiver: Receiver) -> None:
@@ -129,8 +154,9 @@ def test_a_report_counts_under_the_version_that_it_was_sealed_for_alone(receiver
     values = some_values(codec_of(receiver.deployment, issued.assignment))
     report = report_bytes_of(secrets.token_hex(16), issued, values)
     assert receiver.intake.admit_sealed(report, 2, cast(Any, receiver.view)).version == 2
-    with pytest.raises(RejectionError, match="unknown-version"):
-        receiver.intake.admit_sealed(report, 1, cast(Any, receiver.view))
+    for other in (1, 3):
+        with pytest.raises(RejectionError, match="unknown-version"):
+            receiver.intake.admit_sealed(report, other, cast(Any, receiver.view))
 
 
 def test_a_crowd_of_return_bits_is_counted_and_planned_from(
