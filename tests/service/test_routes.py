@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+
+from ldprl.protocol.deployment import Deployment
+from ldprl.service import routes
+from ldprl.service.routes import Routes
+from ldprl.service.service import Service
+from ldprl.service.settings import ServiceSettings
 
 from .cluster import Postgres
 from .conftest import DEPLOYMENT, StartServer
@@ -33,6 +44,24 @@ def test_an_id_gets_one_assignment_of_the_plan(server: Server) -> None:
     assert "weights" not in given.body.decode()
     index, version = given.json["assignment"], given.json["version"]
     assert server.get(f"/v1/policy/{version}/{index}").json == given.json
+
+
+def test_where_no_policy_is_a_file_none_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anybody may ask for one: with tables the learner would plan, and nobody would see it."""
+    made: list[object] = []
+    monkeypatch.setattr(routes, "learnt_policy", lambda *given: made.append(given))
+    deployment = Deployment.from_toml(tomllib.loads(DEPLOYMENT))
+    service = Service(ServiceSettings(deployment, f"sqlite:///{tmp_path}/tables.sqlite"))
+    try:
+        for suffix in (".json", ".onnx"):
+            request: Any = SimpleNamespace(url=SimpleNamespace(path=f"/v1/learnt{suffix}"))
+            assert asyncio.run(Routes(service).learnt(request)).status_code == 404
+    finally:
+        service.turns.close()
+        service.database.close()
+    assert made == []
 
 
 @pytest.mark.parametrize("path", ["/v1/policy/0/0", "/v1/policy/1/99", "/v1/policy/x/0", "/none"])

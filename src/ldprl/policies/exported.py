@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -18,29 +19,34 @@ from ldprl.errors import InputError
 from ldprl.policies.actions import Levels
 from ldprl.policies.files.onnx_graph import Graph
 from ldprl.policies.layers import Layered, unit_of
-from ldprl.policies.parametric import ParametricPolicy
+from ldprl.policies.parametric import Parametric, ParametricPolicy
+from ldprl.problem import Problem
 
 
 def export_policy(policy: ParametricPolicy, path: str | Path) -> None:
     """Write a policy to a file; its name ends in .json or .onnx."""
     path = Path(path)
-    content = policy_content(policy, path.suffix)
-    if content is None:
+    if path.suffix not in suffixes(policy.problem):
         raise InputError("path", str(path), "a file .json, or .onnx for linear ones and networks")
     try:
-        path.write_bytes(content)
+        path.write_bytes(policy_content(policy, path.suffix))
     except OSError as error:
         raise InputError("path", str(path), f"a file to write ({error.strerror})") from None
 
 
-def policy_content(policy: ParametricPolicy, suffix: str) -> bytes | None:
-    """Return a policy as the content of a file; None if there is no such kind of file of it."""
-    if suffix == ".json":
-        document = policy.problem.stated() | policy.document()
-        return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
-    if suffix == ".onnx" and isinstance(policy.problem, Layered):
-        return _onnx(policy, policy.problem)
-    return None
+def suffixes(problem: Problem) -> tuple[str, ...]:
+    """Return how the names of files end that policies of a problem can be."""
+    if isinstance(problem, Layered):
+        return ".json", ".onnx"
+    return (".json",) if isinstance(problem, Parametric) else ()
+
+
+def policy_content(policy: ParametricPolicy, suffix: str) -> bytes:
+    """Return a policy as the content of a file of one of its :func:`suffixes`."""
+    if suffix == ".onnx":
+        return _onnx(policy, cast(Layered, policy.problem))
+    document = policy.problem.stated() | policy.document()
+    return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def _onnx(policy: ParametricPolicy, problem: Layered) -> bytes:

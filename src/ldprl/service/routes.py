@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from ldprl.policies.exported import suffixes
 from ldprl.policies.policy import MOST_POLICIES
 from ldprl.protocol.messages import REPORT_ID
 from ldprl.service.causes import DelayedError
@@ -69,7 +70,7 @@ class Routes:
             suffix: Shared(
                 functools.partial(learnt_policy, service, suffix), _DASHBOARD_SECONDS, _BUSY
             )
-            for suffix in (".json", ".onnx")
+            for suffix in suffixes(service.deployment.problem)
         }
         self._dashboard = Shared(
             lambda: _written(dashboard(service, history)), _DASHBOARD_SECONDS, _BUSY
@@ -141,9 +142,10 @@ class Routes:
     async def learnt(self, request: Request) -> Response:
         """Return the policy that would be handed over now, as a file that runs without ldprl."""
         name = request.url.path.rpartition("/")[2]
-        known: bytes | None = await self._learnt[name.removeprefix("learnt")].get()
-        if known is None:
+        shared = self._learnt.get(name.removeprefix("learnt"))
+        if shared is None:
             return problem(404, "not-found", "policies of this deployment are no such file")
+        known: bytes = await _numbers(shared)
         kind = JSON if name.endswith(".json") else "application/octet-stream"
         named = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(known, 200, HEADERS | named, kind)
@@ -158,7 +160,7 @@ class Routes:
 
     async def certificate(self, request: Request) -> Response:
         """Return what users' answers certify, a moment old unless that takes long to compute."""
-        known = await _numbers(self._certificate)
+        known: _Written = await _numbers(self._certificate)
         if known.content is None:
             return problem(404, "not-found", "this deployment has no [certificate]")
         return json_response(known.body)
@@ -181,9 +183,9 @@ class Routes:
         return json_response(self._openapi, cache="public, max-age=3600")
 
 
-async def _numbers(shared: Shared) -> _Written:
+async def _numbers(shared: Shared) -> Any:
     """Return the latest numbers, or have the client come back for the first."""
-    known: _Written | None = await shared.get_within(_PATIENCE_SECONDS)
+    known = await shared.get_within(_PATIENCE_SECONDS)
     if known is None:
         raise DelayedError("overloaded", "the first numbers are being computed", retry_after=10)
     return known

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ldprl.errors import instance_of
 from ldprl.learnt.sample_size import users_at_random
 from ldprl.mechanisms.return_sums import ReturnSums
 from ldprl.policies.exported import policy_content
@@ -80,12 +81,13 @@ def certificate(service: Service) -> dict[str, Any] | None:
     return None if evidence is None else certificate_document(service.deployment, evidence)
 
 
-def learnt_policy(service: Service, suffix: str) -> bytes | None:
-    """Return the policy that would be handed over now as a file; None if it is no such file."""
+def learnt_policy(service: Service, suffix: str) -> bytes:
+    """Return the policy that would be handed over now as a file, where it can be such a file."""
     service.board.refresh()
     statistics = service.decoder.statistics(service.database.sums())
     best = learner_of(service.deployment).best_policy(statistics, np.random.default_rng(0))
-    return policy_content(best, suffix) if isinstance(best, ParametricPolicy) else None
+    policy = service.deployment.problem.check_policy("policy", best)
+    return policy_content(instance_of("policy", policy, ParametricPolicy), suffix)
 
 
 def export(service: Service) -> dict[str, Any]:
