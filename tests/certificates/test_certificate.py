@@ -49,7 +49,7 @@ def test_a_difference_of_a_twentieth_of_the_horizon_takes_30_000_bits_at_epsilon
 
 
 def test_returns_may_begin_anywhere() -> None:
-    """By hand: at keep = ¾ means from ¼ to ¾ are returns from −2 to 6; differences know no start."""
+    """By hand: at keep = ¾ means from ¼ to ¾ are returns from −2 to 6."""
     scale = Scale(0.75, 6.0, -2.0)
     assert scale.worth(Interval(0.25, 0.5)) == Interval(-2.0, 2.0)
     assert scale.worth(Interval(0.0, 1.0)) == Interval(-2.0, 6.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ldprl.assignment import Assignment, Plan, check_plan
-from ldprl.certificates import Bits, Evidence, Scale, Terms, certificate
+from ldprl.certificates import Bits, Evidence, Interval, Scale, Terms, certificate
 from ldprl.certificates.caution import cautious_shares, most_short
 from ldprl.certificates.evidence import certifying, is_certifying
 from ldprl.mechanisms.questions.question import Question
@@ -165,10 +165,11 @@ def test_all_series_and_stretches_share_the_probability_of_an_alarm(
     assert levels == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize(("ones", "safer"), [(5000, 0), (9000, 1)])
-def test_a_cautious_plan_takes_the_lower_bounds(ones: int, safer: int) -> None:
-    """Of the policy under certificate, worse or better than the incumbent."""
-    evidence = Evidence(Terms(0.2, 0.95, SCALE, incumbent=policy(0), most_lost=0.1))
+@pytest.mark.parametrize(("ones", "safer", "least"), [(5000, 0, 0), (9000, 1, 0), (5000, 0, 3)])
+def test_a_cautious_plan_takes_the_lower_bounds(ones: int, safer: int, least: float) -> None:
+    """Of the policy under certificate, worse or better than the incumbent, above the least."""
+    scale = Scale(0.9, 2 + least, least)
+    evidence = Evidence(Terms(0.2, 0.95, scale, incumbent=policy(0), most_lost=0.1))
     first = evidence.asked(LEARNING, 0, lambda: policy(1))
     assert {int(one.table[0, 0]) for one in first} == {0}
     evidence.add(LEARNING[0], 10**6, np.zeros(2, dtype=np.int64))
@@ -182,7 +183,8 @@ def test_a_cautious_plan_takes_the_lower_bounds(ones: int, safer: int) -> None:
     own, better = evidence.incumbent_certificate(), evidence.certificate(0).better
     assert own is not None
     assert better is not None
-    short = most_short(better.low, own.worth)
+    above = Interval(own.worth.low - least, own.worth.high - least)
+    short = most_short(better.low, above)
     wanted = cautious_shares(
         0.1, 10**6, 0.05, min(short, 0.0), max(short, 0.0) if not safer else short,
         0.0 if safer else 0.2,

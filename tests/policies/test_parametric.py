@@ -24,6 +24,14 @@ COMMON: dict[str, Any] = {"features": ["x", "v"], "actions": ["l", "r"], "horizo
 LINEAR = Linear(**COMMON, returns=(0, 5))
 
 
+def test_equal_policies_have_one_key() -> None:
+    """By which answers for a certificate are counted."""
+    signs = [np.full(LINEAR.size, zero) for zero in (0.0, -0.0)]
+    same, again = (ParametricPolicy(LINEAR, parameters).key for parameters in signs)
+    other = ParametricPolicy(LINEAR, np.full(LINEAR.size, 1e-45)).key
+    assert same == again != other
+
+
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_actions_are_those_of_the_stated_arithmetic(name: str) -> None:
     problem = PROBLEMS[name]

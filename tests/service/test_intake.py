@@ -8,15 +8,17 @@ import gc
 import threading
 import time
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from ldprl.service.causes import RejectionError
+from ldprl.service.causes import DelayedError, RejectionError
+from ldprl.service.database.protocol import Admitted
 from ldprl.service.intake import MOST_REPORTS, Intake, _read_many
-from ldprl.service.limits import Limits
+from ldprl.service.limits import Limits, Slots
 
 from .conftest import DEPLOYMENT, StartServer
 
@@ -108,3 +110,32 @@ def test_a_reading_that_began_before_the_report_came_is_followed_by_another() ->
     assert asyncio.run(intake._look_again(views[0], 2)) is views[2]
     # Known already: nothing is read, which would raise StopIteration.
     assert asyncio.run(intake._look_again(views[2], 2)) is views[2]
+
+
+def test_rows_that_are_drawn_and_wait_for_a_commit_are_bounded() -> None:
+    """Two of 60 rows are more than 100; once the first is committed, there is room again."""
+    intake, codec = cast(Any, object.__new__(Intake)), cast(Any, SimpleNamespace(rows=60))
+    codec.drawn = lambda values, number: (codec, values)
+    some = [Admitted(b"", 1, 0, codec, [0], 3)]
+
+    async def at_once(_: str, work: Callable[[], Any]) -> Any:
+        return work()
+
+    async def three() -> None:
+        committed: list[asyncio.Future[list[str]]] = []
+
+        def submit(_: object) -> asyncio.Future[list[str]]:
+            committed.append(asyncio.get_running_loop().create_future())
+            return committed[-1]
+
+        intake._drawn, intake._turns = Slots(100), SimpleNamespace(run=at_once)
+        intake._committer = SimpleNamespace(submit=submit)
+        for _ in range(2):
+            waiting = asyncio.ensure_future(intake._draw_and_commit(some, ""))
+            await asyncio.sleep(0)
+            with pytest.raises(DelayedError, match="overloaded"):
+                await intake._draw_and_commit(some, "")
+            committed[-1].set_result(["counted"])
+            assert await waiting == ["counted"]
+
+    asyncio.run(asyncio.wait_for(three(), 10))
