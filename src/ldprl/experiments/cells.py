@@ -41,7 +41,22 @@ class StoppedError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Cell:
+class _Named:
+    """A simulation of a grid; its last field is the world, or where it comes from."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All fields but the last."""
+        return {field.name: getattr(self, field.name) for field in fields(self)[:-1]}
+
+    @property
+    def identity(self) -> str:
+        """Digest of the parameters and of the version that computes them."""
+        return digest({**self.parameters, "version": ldprl.__version__})
+
+
+@dataclass(frozen=True)
+class Cell(_Named):
     """One simulation of the grid, with everything that its result depends on.
 
     ``world`` is the digest of the MDP: a file may change behind its name.
@@ -61,16 +76,6 @@ class Cell:
     alpha: float
     world: str
     mdp: TabularMDP
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """All fields but the MDP itself."""
-        return {field.name: getattr(self, field.name) for field in fields(self)[:-1]}
-
-    @property
-    def identity(self) -> str:
-        """Digest of the parameters and of the version that computes them."""
-        return digest({**self.parameters, "version": ldprl.__version__})
 
     def build(self) -> tuple[Learner, Mechanism]:
         """Return the cell's learner and mechanism, from those of its parameters that they use."""
@@ -135,7 +140,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class SampledCell:
+class SampledCell(_Named):
     """The same in a world that can only be sampled.
 
     ``world`` is the digest of contexts; what else has a name is taken to stay what it is.
@@ -154,16 +159,6 @@ class SampledCell:
     hidden: tuple[int, ...] | None
     world: str
     source: str | Contexts
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """All fields but where the world comes from."""
-        return {field.name: getattr(self, field.name) for field in fields(self)[:-1]}
-
-    @property
-    def identity(self) -> str:
-        """Digest of the parameters and of the version that computes them."""
-        return digest({**self.parameters, "version": ldprl.__version__})
 
     def check(self) -> None:
         """Refuse what cannot be made, before the first simulation."""
