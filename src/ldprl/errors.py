@@ -37,6 +37,11 @@ def _in_one_line(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
+def raised(error: BaseException) -> str:
+    """Return what other people's code raised, class and message, in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
 def instance_of(field: str, value: object, kind: Callable[..., _Kind], example: str = "") -> _Kind:
     """Return ``value`` if it is an instance of the class ``kind``, or refuse it.
 

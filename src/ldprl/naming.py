@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeGuard, TypeVar
 
-from ldprl.errors import InputError, one_of
+from ldprl.errors import InputError, one_of, raised
 
 _WANTED = {"epsilon": "a finite number > 0", "delta": "a number in (0, 1)"}
 
@@ -171,6 +171,6 @@ def loaded_module(field: str, name: str, module: str) -> Any:
     except ModuleNotFoundError as error:
         expected = f"a module to import: no module named {error.name!r}"
         raise InputError(field, name, expected) from None
-    except Exception as error:
-        why = f"{type(error).__name__}: {error}"
-        raise InputError(field, name, f"a module that can be imported ({why})") from None
+    except (Exception, SystemExit) as error:  # a program that ends as it is imported
+        expected = f"a module that can be imported ({raised(error)})"
+        raise InputError(field, name, expected) from None

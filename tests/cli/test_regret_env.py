@@ -144,7 +144,11 @@ def test_a_policy_to_start_from(run: Run, workplace: Path) -> None:
         (f"--env {ENVS}:Priceless --return-range 0,6", "contains all returns"),
         (f"--env {ENVS}:Raising --return-range 0,6", "simulator lost its licence"),
         (f"--env {ENVS}:Raising --return-range 0,6 --runs 2 --workers 2", "lost its licence"),
+        (f"--env {ENVS}:Quitting --return-range 0,6", "(SystemExit: 0)"),
+        (f"--env {ENVS}:Quitting --return-range 0,6 --runs 2 --workers 2", "(SystemExit: 0)"),
         (f"--env {ENVS}:Blind --return-range 0,6", "finite numbers"),
+        ("--env ended:main", "can be imported (SystemExit: 0)"),
+        ("--env split:main", "can be imported (ValueError: two lines)"),
         (f"--env {ENVS}:Endless --return-range 0,6 --horizon", "--horizon is missing"),
         (f"--env {ENVS}:Nothing --return-range 0,6", "has no function 'Nothing'"),
         ("--env other.npz", "other.npz"),
@@ -161,6 +165,8 @@ def test_bad_input_is_one_line_and_leaves_nothing(
         problem = sampled_from(env).problem
         export_policy(ParametricPolicy(problem, problem.start.astype(float)), f"{name}.json")
     Path("broken.zip").write_bytes(b"PK not a zip")
+    Path("ended.py").write_text("raise SystemExit(0)")
+    Path("split.py").write_text("raise ValueError('two\\nlines')")
     before = sorted(workplace.iterdir())
     cut = "" if line.endswith("--horizon") or ENVS not in line else "--horizon 9"
     outcome = run(f"regret --episodes 300 --epsilon 1 {line.removesuffix('--horizon')} {cut}")

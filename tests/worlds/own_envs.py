@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import gymnasium
@@ -74,6 +75,28 @@ class Blind(Echo):
     def step(self, action: Any) -> Step:
         _, reward, over, cut, info = super().step(action)
         return np.array([np.nan]), reward, over, cut, info
+
+
+class Lost(Echo):
+    """Shows a place that its space does not have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.observation_space = spaces.Discrete(1)
+
+    def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
+        super().reset(**given)
+        return 0, {}
+
+    def step(self, action: Any) -> Any:
+        return 1, *super().step(action)[1:]
+
+
+class Quitting(Echo):
+    """Ends the program in the middle of a run, as scripts do."""
+
+    def step(self, action: Any) -> Step:
+        sys.exit(0)
 
 
 class Priceless(Echo):

@@ -133,7 +133,9 @@ def test_no_more_environments_are_made_than_are_of_use() -> None:
     ("kind", "field", "expected"),
     [
         ("Raising", "env", "RuntimeError: the simulator lost its licence"),
+        ("Quitting", "env", "whose episodes run (SystemExit: 0)"),
         ("Blind", "observation", "finite numbers"),
+        ("Lost", "observation", "beyond its space"),
         ("Priceless", "return_range", "contains all returns of"),
         ("Worded", "observations", "not Dict"),
         ("broken", "env", "OSError: no such simulator"),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ldprl.errors import InputError
+from ldprl.errors import InputError, raised
 from ldprl.policies.actions import Levels
 from ldprl.policies.files.chain import Chain, content_of
 from ldprl.policies.files.onnx_file import read_onnx
@@ -52,7 +52,7 @@ def start_from(path: str | Path, problem: Parametric) -> Float32Array:
         raise
     except Exception as error:
         # A file that is broken may fail anywhere.
-        why = f"{type(error).__name__}: {error}"[:200]
+        why = raised(error)[:200]
         raise InputError("start", path.name, f"a whole {path.suffix} file ({why})") from None
     if not isinstance(problem, Layered):
         raise InputError("start", path.name, f"parameters of {problem.name}, as JSON")

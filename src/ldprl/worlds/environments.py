@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from ldprl.errors import InputError
+from ldprl.errors import InputError, raised
 from ldprl.policies.actions import Choices
 from ldprl.policies.features import Features
 from ldprl.policies.layers import Layered
@@ -171,7 +171,8 @@ class EnvironmentWorld(SampledWorld):
 
     def _batch(self, parameters: FloatArray, seen: FloatArray) -> Array:
         if not np.isfinite(seen).all():
-            raise InputError("observation", "NaN or infinity", f"finite numbers of {self.name}")
+            seen_instead = "NaN, infinity, or beyond its space"
+            raise InputError("observation", seen_instead, f"finite numbers of {self.name}")
         chosen = self._act(parameters, seen)
         if isinstance(self.problem.actions, Choices):
             return chosen + int(self._done.start)
@@ -253,6 +254,6 @@ def _refusing(name: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except Exception as error:
-        why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError("env", name, f"an environment whose episodes run ({why})") from error
+    except (Exception, SystemExit) as error:
+        expected = f"an environment whose episodes run ({raised(error)})"
+        raise InputError("env", name, expected) from error

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ldprl.errors import InputError, whole_number
+from ldprl.errors import InputError, raised, whole_number
 from ldprl.naming import loaded_module
 from ldprl.policies.imported import start_from
 from ldprl.policies.layers import Layered
@@ -166,6 +166,6 @@ def _called(name: str, factory: Any) -> Any:
         return factory()
     except InputError:
         raise
-    except Exception as error:
-        why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError("env", name, f"a factory that makes an environment ({why})") from None
+    except (Exception, SystemExit) as error:
+        expected = f"a factory that makes an environment ({raised(error)})"
+        raise InputError("env", name, expected) from None

@@ -48,12 +48,18 @@ def actions_of(space: Space[Any]) -> Actions:
 
 
 def numbers(space: Space[Any], observation: Any, count: int) -> FloatArray:
-    """Return ``count`` observations as numbers, of shape (count, entries)."""
+    """Return ``count`` observations as numbers, of shape (count, entries).
+
+    What is no value of a Discrete space is NaN.
+    """
     if isinstance(space, Tuple):
         parts = zip(space.spaces, observation, strict=True)
         return np.hstack([numbers(part, value, count) for part, value in parts])
     result = np.asarray(observation, dtype=np.float64).reshape(count, -1)
-    return result - float(space.start) if isinstance(space, Discrete) else result
+    if not isinstance(space, Discrete):
+        return result
+    result -= float(space.start)
+    return np.where((result >= 0) & (result < space.n), result, np.nan)
 
 
 def _entries(space: Space[Any]) -> int:
