@@ -10,6 +10,7 @@ import argparse
 import importlib
 import os
 import platform
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -38,8 +39,15 @@ def machine() -> str:
     """Return where the figures were taken, in one line."""
     return (
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
-        f"Python {platform.python_version()}, numpy {np.__version__}"
+        f"Python {platform.python_version()}, numpy {np.__version__}, commit {commit()}"
     )
+
+
+def commit() -> str:
+    """Return the commit that is checked out."""
+    ask = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=10", "HEAD"]
+    found = subprocess.run(ask, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "unknown"
 
 
 def line(row: Row) -> str:

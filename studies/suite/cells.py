@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import traceback
 import warnings
-from collections.abc import Iterator
-from dataclasses import asdict, astuple, dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -119,7 +119,7 @@ class SuiteCell:
 
     world: str
     source: str
-    entry: str
+    who: Entry
     epsilon: float | None
     seed: int
     runs: int
@@ -130,12 +130,8 @@ class SuiteCell:
     @property
     def key(self) -> str:
         """All that tells it apart."""
-        return " | ".join(map(str, astuple(self)[:-1]))
-
-    @property
-    def who(self) -> Entry:
-        """Who learns."""
-        return next(entry for entry in ENTRIES if entry.name == self.entry)
+        where, who = (self.world, self.source), (self.who.name, self.epsilon)
+        return " | ".join(map(str, (*where, *who, self.seed, self.runs, self.users, self.replan)))
 
     @property
     def mechanism(self) -> str:
@@ -222,9 +218,11 @@ def users_before(users: IntArray, regret: FloatArray, allowed: float) -> int | N
     return None if high[-1] == len(users) - 1 else int(users[high[-1]])
 
 
-def entries_in(world: World) -> Iterator[tuple[Entry, float | None]]:
+def entries_in(
+    world: World, entries: Sequence[Entry] = ENTRIES
+) -> Iterator[tuple[Entry, float | None]]:
     """Yield who plays in a world, and at which ε."""
-    for entry in ENTRIES:
+    for entry in entries:
         features = world.states == entry.states == 0
         plays = features or entry.least <= world.states <= entry.states
         for epsilon in EPSILONS:
@@ -233,7 +231,9 @@ def entries_in(world: World) -> Iterator[tuple[Entry, float | None]]:
                 yield entry, epsilon
 
 
-def cells_of(world: World, quick: bool = False) -> list[SuiteCell]:
+def cells_of(
+    world: World, quick: bool = False, entries: Sequence[Entry] = ENTRIES
+) -> list[SuiteCell]:
     """Return the cells of a world; a quick look has at most 10⁵ users and 3 runs or draws.
 
     Everybody plays in the first draw before anybody does in the second: what has run when somebody
@@ -250,7 +250,7 @@ def cells_of(world: World, quick: bool = False) -> list[SuiteCell]:
                 SuiteCell(
                     world.name,
                     source,
-                    entry.name,
+                    entry,
                     epsilon,
                     seed,
                     runs,
@@ -258,7 +258,7 @@ def cells_of(world: World, quick: bool = False) -> list[SuiteCell]:
                     world.replan,
                     world.bounded,
                 )
-                for entry, epsilon in entries_in(world)
+                for entry, epsilon in entries_in(world, entries)
             ]
     return found
 

@@ -10,6 +10,7 @@ import ast
 import hashlib
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,6 +107,11 @@ def _exists(name: str, source: Path) -> bool:
 
 
 def _file(name: str, source: Path) -> Path:
+    if not name.startswith(f"{_PACKAGE}."):  # somebody's own
+        found = find_spec(name)
+        if found is None or found.origin is None:
+            raise LookupError(f"there is no module {name}")
+        return Path(found.origin)
     path = source.joinpath(*name.split("."))
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 

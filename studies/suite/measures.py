@@ -11,7 +11,7 @@ import numpy as np
 
 from ldprl.shape import FloatArray
 from ldprl.starting_pair import recommended_pair
-from studies.suite.cells import ENTRIES, Run, SuiteCell, cells_of
+from studies.suite.cells import ENTRIES, Entry, Run, SuiteCell, cells_of
 from studies.suite.results import Line, current
 from studies.suite.worlds import QUESTIONS, World
 
@@ -69,13 +69,18 @@ class Score:
     seconds: float
 
 
-def scores_in(world: World, lines: dict[str, Line], quick: bool = False) -> list[Score]:
+def scores_in(
+    world: World,
+    lines: dict[str, Line],
+    quick: bool = False,
+    entries: Sequence[Entry] = ENTRIES,
+) -> list[Score]:
     """Return the scores of those who have run in a world."""
     found: list[Score] = []
     opens: dict[str, dict[str, list[float]]] = {}
     groups: dict[tuple[str, float | None], list[SuiteCell]] = {}
-    for cell in cells_of(world, quick):
-        groups.setdefault((cell.entry, cell.epsilon), []).append(cell)
+    for cell in cells_of(world, quick, entries):
+        groups.setdefault((cell.who.name, cell.epsilon), []).append(cell)
     # Without privacy first: the others are compared with it.
     for (entry, epsilon), group in sorted(groups.items(), key=lambda one: one[0][1] is not None):
         ran = [(cell, lines[cell.key]) for cell in group if cell.key in lines]
@@ -86,7 +91,7 @@ def scores_in(world: World, lines: dict[str, Line], quick: bool = False) -> list
             opens[entry] = here
         expected = sum(cell.runs for cell in group)
         found.append(_score(world, ran, expected, here, opens.get(entry)))
-    order = {entry.name: place for place, entry in enumerate(ENTRIES)}
+    order = {entry.name: place for place, entry in enumerate(entries)}
     return sorted(found, key=lambda one: (order[one.learner], one.epsilon or math.inf))
 
 
@@ -117,7 +122,7 @@ def _score(
         before = float(np.mean([np.mean(opens[source]) for source in regrets]))
     return Score(
         world=world.name,
-        learner=first.entry,
+        learner=first.who.name,
         recommended=first.who.learner == recommended_in(world, first.epsilon),
         epsilon=first.epsilon,
         users=first.users,

@@ -8,29 +8,25 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from matplotlib.figure import Figure
-
 from ldprl.figures.drawing import style
 from ldprl.figures.figure import Grid
-from ldprl.figures.numerals import number, power
+from ldprl.figures.numerals import listing, number, power
 from ldprl.figures.page import markdown
-from studies.suite.cells import cells_of, entries_in
-from studies.suite.measures import RECOMMENDED, Score, by_question, scores_in
+from studies.suite.cells import ENTRIES, cells_of, entries_in
+from studies.suite.measures import Score, by_question, scores_in
+from studies.suite.pictures import SHOWN, radar, shares_by_world
 from studies.suite.results import Line
 from studies.suite.worlds import QUESTIONS, REPORTING, VERSION, WORLDS
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE, DATA, PICTURE = "scoreboard.md", "scoreboard.json", "images/scoreboard.svg"
-SHOWN = 1.0
-"""The ε of the comparison by question."""
-_IN_PICTURE = {RECOMMENDED: "#1f7a6d", "LDP-OBI": "#9c4a1a", "ε-greedy": "#8a8a8a"}
+PAGE, DATA = "scoreboard.md", "scoreboard.json"
+PICTURE, WORLDS_PICTURE = "images/scoreboard.svg", "images/scoreboard-worlds.svg"
 _LEAD = """# Scoreboard
 
 <!-- Made by `python -m studies.suite`: do not edit. -->
 
 Version {version} of the suite: {worlds} worlds, ε = 0.5, 1, 2, 4 and no privacy (*open*), every
-learner where a run of it takes minutes at most. {done:,} of {cells:,} cells have run{left}.
+learner where a run of it takes seconds. {done:,} of {cells:,} cells have run{left}.
 [How to compare with ldprl](how-to/compare.md) says how to read, repeat and cite it;
 [scoreboard.json](scoreboard.json) has every number.
 
@@ -46,6 +42,8 @@ learner where a run of it takes minutes at most. {done:,} of {cells:,} cells hav
   regret of the same learner without privacy.
 - A † says that code of the learner, of its mechanism or of what they import has changed since the
   run. What has not run is named.
+- Who plays: {players}. With more states a run takes too long, with fewer LDP-WAYS has nowhere
+  far to go; above 128 states LDP-RETURNS is LDP-WAYS.
 - Seeds of runs and drawn worlds are from {first:,} on. Nothing was chosen by them.
 """
 HEADS = (
@@ -69,9 +67,14 @@ def write(lines: dict[str, Line], folder: Path = DOCS, quick: bool = False) -> N
     made = texts(lines, quick)
     for name, text in made.items():
         (folder / name).write_text(text, encoding="utf-8")
+    document = json.loads(made[DATA])
     with style():
-        picture = radar(json.loads(made[DATA])["questions"]["shares"])
-        picture.savefig(folder / PICTURE, metadata={"Date": None}, bbox_inches="tight")
+        pictures = {
+            PICTURE: radar(document["questions"]["shares"]),
+            WORLDS_PICTURE: shares_by_world(document["scores"]),
+        }
+        for name, picture in pictures.items():
+            picture.savefig(folder / name, metadata={"Date": None}, bbox_inches="tight")
 
 
 def texts(lines: dict[str, Line], quick: bool = False) -> dict[str, str]:
@@ -88,6 +91,7 @@ def texts(lines: dict[str, Line], quick: bool = False) -> dict[str, str]:
             cells=len(cells),
             left=left,
             first=REPORTING[0],
+            players=_players(),
         ),
         _questions(scores),
         *(_section(place, scores) for place in range(len(WORLDS))),
@@ -101,6 +105,16 @@ def texts(lines: dict[str, Line], quick: bool = False) -> dict[str, str]:
     }
     dumped = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     return {PAGE: "\n".join(parts), DATA: f"{dumped}\n"}
+
+
+def _players() -> str:
+    """Say who plays in tables of how many states."""
+    groups: dict[str, list[str]] = {}
+    for entry in ENTRIES:
+        least = f"from {entry.least} to" if entry.least > 1 else "up to"
+        known = f"in tables of {least} {entry.states:,} states" if entry.states else "on features"
+        groups.setdefault(known, []).append(entry.name)
+    return "; ".join(f"{listing(names)} {where}" for where, names in groups.items())
 
 
 def _rounded(score: dict[str, Any]) -> dict[str, Any]:
@@ -125,6 +139,8 @@ def _questions(scores: list[Score]) -> str:
         " in different worlds do not compare.\n\n"
         "![Share of the gap that users close, by question, for the recommended learner, LDP-OBI"
         f" and ε-greedy]({PICTURE})\n\n"
+        "![The same share world by world: the recommended learner at four ε, LDP-OBI and ε-greedy"
+        f" at {SHOWN:g}]({WORLDS_PICTURE})\n\n"
         f"{grid}\n{_origin('', scores)}\n"
     )
 
@@ -191,21 +207,3 @@ def _origin(options: str, scores: Sequence[Score]) -> str:
     return (
         f"`python -m studies.suite{options}`; commit {commits}; {machines}. In bold: recommended."
     )
-
-
-def radar(found: dict[str, dict[str, Any]]) -> Figure:
-    """Draw the share of the gap that users close by question; what has not run is left open."""
-    angles = np.linspace(0, 2 * np.pi, len(QUESTIONS), endpoint=False)
-    picture = Figure(figsize=(5.6, 4.6))
-    axes: Any = picture.add_subplot(projection="polar")
-    for name, colour in _IN_PICTURE.items():
-        mine = found.get(name, {})
-        shares = [mine[one]["share"] if one in mine else np.nan for one in QUESTIONS]
-        closed = [*shares, shares[0]]
-        axes.plot([*angles, angles[0]], closed, "o-", color=colour, label=name, markersize=5)
-    axes.set_xticks(angles, QUESTIONS)
-    axes.set_ylim(0, 1)
-    axes.set_yticks([0.25, 0.5, 0.75, 1.0])
-    axes.grid(True, axis="both")
-    axes.legend(loc="upper left", bbox_to_anchor=(1.05, 1.1))
-    return picture

@@ -85,7 +85,7 @@ def confirm(cells: Sequence[SuiteCell], path: Path, workers: int) -> dict[str, b
     old = [cell for cell in cells if cell.key in kept and not current(cell, kept[cell.key])]
     groups: dict[tuple[str, str, str], list[SuiteCell]] = {}
     for cell in old:
-        groups.setdefault((cell.entry, cell.mechanism, kept[cell.key]["code"]), []).append(cell)
+        groups.setdefault((cell.who.name, cell.mechanism, kept[cell.key]["code"]), []).append(cell)
     answers = {}
     with Processes(workers) as processes:
         for (entry, mechanism, code), mine in groups.items():

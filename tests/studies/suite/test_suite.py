@@ -22,7 +22,8 @@ from studies.suite.worlds import REPORTING, WORLDS
 ROOT = Path(__file__).parents[3]
 OBI = ("ldprl.learning.ldp_obi", "ldprl.mechanisms.laplace")
 BANDIT = WORLDS[0]
-CELL = SuiteCell("bandit", "bandit:0.9,0.7", "LDP-OBI", 1.0, 5, 2, 10)
+OPTIMIST = next(entry for entry in ENTRIES if entry.name == "LDP-OBI")
+CELL = SuiteCell("bandit", "bandit:0.9,0.7", OPTIMIST, 1.0, 5, 2, 10)
 
 
 def test_reporting_seeds_are_nowhere_else() -> None:
@@ -155,7 +156,7 @@ def test_a_score_says_what_its_runs_were(tmp_path: Path, monkeypatch: pytest.Mon
         lambda cells, *_: ((cell, found(8.0 if cell.epsilon else 2.0, 0.4)) for cell in cells),
     )
     path = tmp_path / "results.jsonl"
-    cells = [cell for cell in cells_of(BANDIT) if cell.entry == "LDP-OBI"]
+    cells = cells_of(BANDIT, entries=[OPTIMIST])
     run(cells, path, 1)
     scores = {score.epsilon: score for score in scores_in(BANDIT, read(path))}
     private = scores[1.0]
