@@ -59,11 +59,11 @@ class ModelServer:
 
 @dataclass
 class Model:
-    """The reference: which id was counted under which version, and which versions are closed."""
+    """The reference: which ids were counted under which version, and which versions are closed."""
 
     published: list[int] = field(default_factory=list)
     forgotten: int = 0
-    ids: dict[str, int] = field(default_factory=dict)
+    ids: set[tuple[int, str]] = field(default_factory=set)
     sums: Counter[tuple[int, int, int]] = field(default_factory=Counter)
     users: int = 0
 
@@ -84,7 +84,7 @@ class Model:
         over = self.expired(server.hours - GRACE)
         if over > self.forgotten:
             self.forgotten = over
-            self.ids = {one: version for one, version in self.ids.items() if version > over}
+            self.ids = {one for one in self.ids if one[0] > over}
 
     def receive(self, server: ModelServer, messages: list[tuple[Message, bool]]) -> list[str]:
         """Return what becomes of each message; the flag says whether its values are right."""
@@ -99,9 +99,9 @@ class Model:
         if not verdict and version <= self.forgotten:
             verdict = "expired-version"
         if not verdict:
-            verdict = "duplicate" if message["id"] in self.ids else "counted"
+            verdict = "duplicate" if (version, message["id"]) in self.ids else "counted"
         if verdict == "counted":
-            self.ids[message["id"]] = version
+            self.ids.add((version, message["id"]))
             self.users += 1
             for item in message["values"]:
                 self.sums[version, message["assignment"], item] += 1

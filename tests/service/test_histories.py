@@ -18,7 +18,7 @@ from hypothesis.stateful import run_state_machine_as_test
 import ldprl.service.database.postgres as postgres_module
 import ldprl.service.database.sqlite as sqlite_module
 from ldprl.service.board import Board, View
-from ldprl.service.database.adding import first_of_each_id, verdicts
+from ldprl.service.database.adding import ById, first_of_each_id, verdicts
 from ldprl.service.database.protocol import Admitted, ServiceState
 
 from .cluster import Postgres
@@ -75,7 +75,7 @@ def postgres_machine(address: str) -> Machine:
 
         def reset(self) -> None:
             with psycopg.connect(self.url) as session:
-                session.execute(f"DROP TABLE IF EXISTS {', '.join(TABLES)}")
+                session.execute(f"DROP TABLE IF EXISTS {', '.join(TABLES)} CASCADE")
 
     return OnPostgres
 
@@ -93,13 +93,13 @@ def test_long_histories(machine: Machine) -> None:
     print(f"{made} histories of up to 30 steps")
 
 
-def last_of_each_id(reports: Sequence[Admitted], forgotten: int) -> dict[bytes, Admitted]:
-    """The fault: the id is kept under the version of its last report, and the first is counted."""
-    return {report.id: report for report in reports if report.version > forgotten}
+def last_of_each_id(reports: Sequence[Admitted], forgotten: int) -> ById:
+    """The fault: of several reports with one id the last is counted."""
+    return first_of_each_id(reports[::-1], forgotten)
 
 
 @pytest.mark.slow
-def test_an_id_kept_under_the_wrong_version_is_found(
+def test_a_report_that_counts_in_place_of_the_first_is_found(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (postgres_module, sqlite_module):

@@ -6,13 +6,14 @@ import os
 import random
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
 
 from ldprl.errors import InputError
 from ldprl.service.causes import DelayedError
-from ldprl.service.database.postgres import ids_by_version
+from ldprl.service.database.ids import ids_by_version
 from ldprl.service.database.rows import checksum
 from ldprl.service.integrity import check_integrity
 from ldprl.service.run import _open
@@ -31,7 +32,7 @@ from .server import refusal
         ("DELETE FROM plans", "is lost or foreign"),
         ("DELETE FROM plans WHERE version = 1", "the plans [2]"),
         ("DELETE FROM sums WHERE version = 2", "version 2, assignment 0, is lost"),
-        ("DELETE FROM ids WHERE version = 1", "version 1 has 3 reports and 0 ids"),
+        ("DELETE FROM ids", "version 1 has 3 reports and 0 ids"),
         ("UPDATE plans SET users = 7", "the plan of version 1 has changed"),
         ("UPDATE plans SET checksum = (SELECT secret FROM meta)", "the plan of version 1 has"),
         ("UPDATE sums SET users = users - 1", "the sum of version 1, assignment 0, has changed"),
@@ -39,7 +40,6 @@ from .server import refusal
             "UPDATE sums SET assignment = 7 WHERE version = 2 AND assignment = 0",
             "version 2, assignment 7, has",
         ),
-        ("UPDATE ids SET version = 2", "of version 2 has changed"),
     ],
 )
 def test_what_is_damaged_is_named(database: str, damage: str, said: str) -> None:
@@ -49,6 +49,23 @@ def test_what_is_damaged_is_named(database: str, damage: str, said: str) -> None
         _open(ServiceSettings(deployment(), database))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_an_id_that_moved_to_another_version_is_named(database: str) -> None:
+    filled(database)
+    postgres = "INSERT INTO ids_2 SELECT * FROM ids_1"
+    sqlite = "UPDATE ids SET version = 2"
+    execute(database, sqlite if database.startswith("sqlite") else postgres)
+    with pytest.raises(InputError, match="of version 2 has changed"):
+        _open(ServiceSettings(deployment(), database))
+
+
+def test_a_table_of_ids_that_was_lost_is_named(postgres: Postgres) -> None:
+    url = postgres.database()
+    filled(url)
+    execute(url, "DROP TABLE ids_1")
+    with pytest.raises(InputError, match="version 1 has 3 reports and 0 ids"):
+        _open(ServiceSettings(deployment(), url))
 
 
 @pytest.mark.parametrize("text", ["[{", "[]", '[{"share": 1}]', "[" * 50_000])
@@ -68,17 +85,17 @@ ROWS = {
     "meta": ("", "deployment", "secret", "paused", "plan_wanted", "forgotten"),
     "plans": (" WHERE version = 1", "users", "sums_digest", "published_hour", "assignments"),
     "sums": (" WHERE version = 1 AND assignment = 0", "users", "tally"),
-    "ids": ("", "version"),
 }
-"""A row of each table that matters, and its columns; ids themselves have one of two names."""
+"""A row of each table that matters, and its columns."""
+IDS = {"sqlite": ("version", "packed"), "postgresql": ("id",)}
 
 
 def test_a_bit_that_changed_in_any_row_that_matters_is_refused(database: str) -> None:
     """Two bits of every column, one at a time."""
     filled(database, 1)
-    rng, of_ids = random.Random(0), "packed" if database.startswith("sqlite") else "id"
-    for table, (where, *columns) in ROWS.items():
-        for column in (*columns, "checksum", *([of_ids] if table == "ids" else [])):
+    rng, of_ids = random.Random(0), IDS[database.partition(":")[0]]
+    for table, (where, *columns) in {**ROWS, "ids": ("", *of_ids)}.items():
+        for column in (*columns, "checksum"):
             [(before,)] = content(database, f"SELECT {column} FROM {table}{where}")
             change = f"UPDATE {table} SET {column} = %s{where}"
             for _ in range(2):
@@ -96,6 +113,8 @@ def flipped(value: Any, rng: random.Random) -> Any:
         return not value
     if isinstance(value, int):
         return value ^ 1 << rng.randrange(16)
+    if isinstance(value, UUID):
+        return UUID(bytes=flipped(value.bytes, rng))
     content = bytearray(value if isinstance(value, bytes) else value.encode())
     # The lowest four bits of a letter: a text stays a text.
     content[rng.randrange(len(content))] ^= 1 << rng.randrange(4)
@@ -131,7 +150,7 @@ def test_a_sum_that_changed_is_neither_served_nor_added_to(postgres: Postgres) -
 
 
 def test_a_snapshot_is_one_moment(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server may start while others count reports."""
+    """A server may start while others count reports: it reads no ids if one of them plans."""
     url = postgres.database()
     counting, starting = opened(url), opened(url)
     count = ids_by_version
@@ -143,6 +162,11 @@ def test_a_snapshot_is_one_moment(postgres: Postgres, monkeypatch: pytest.Monkey
     monkeypatch.setattr("ldprl.service.database.postgres.ids_by_version", meanwhile)
     found = starting.database.snapshot()
     check_integrity(found, deployment())
+    assert found.ids is None
+    execute(url, "UPDATE lease SET until = clock_timestamp()")
+    found = starting.database.snapshot()
+    check_integrity(found, deployment())
+    assert found.ids is not None
     assert (sum(found.ids.values()), sum(one.users for one in found.sums)) == (0, 0)
     assert counting.database.state().users == 3
     counting.database.close()

@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import UUID
 
 from ldprl.disk import sync_path
 from ldprl.errors import InputError
@@ -185,15 +186,15 @@ def _scratch(path: Path) -> Iterator[Path]:
 
 def _read_postgres(url: str, copy: sqlite3.Connection) -> None:
     """Read everything in one snapshot: what other sessions commit meanwhile is not in it."""
-    from ldprl.service.database import postgres
+    from ldprl.service.database import ids, postgres
 
     with postgres.one_transaction(url) as session:
-        session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        session.execute(ids.SNAPSHOT)
         [[schema]] = session.execute("SELECT to_jsonb(meta) ->> 'schema' FROM meta")
         if schema != str(SCHEMA):
             expected = f"tables of version {SCHEMA}; back up with the version that serves them"
             raise InputError("database", without_password(url), expected)
-        postgres.ids_by_version(session)
+        versions = sorted(ids.ids_by_version(session))
         copy.execute("BEGIN")
         for statement in TABLES.split(";"):
             copy.execute(statement)
@@ -204,26 +205,26 @@ def _read_postgres(url: str, copy: sqlite3.Connection) -> None:
             marks = ", ".join("?" * len(columns))
             copy.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
         # On the server, so that millions of ids are not in memory at once.
-        with session.cursor("ids") as cursor:
-            cursor.itersize = 10 * _IDS_PER_ROW
-            cursor.execute("SELECT version, id FROM ids ORDER BY version")
-            copy.executemany("INSERT INTO ids VALUES (?, ?, ?, ?)", _packed(cursor))
+        for version in versions:
+            with session.cursor("ids") as cursor:
+                cursor.itersize = 10 * _IDS_PER_ROW
+                cursor.execute(f"SELECT uuid_send(id) FROM ids_{version}")
+                copy.executemany("INSERT INTO ids VALUES (?, ?, ?, ?)", _packed(version, cursor))
         copy.execute("COMMIT")
 
 
-def _packed(rows: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, int, bytes, bytes]]:
+def _packed(version: int, rows: Iterator[tuple[bytes]]) -> Iterator[tuple[int, int, bytes, bytes]]:
     """Return rows of SQLite's table of ids: version, number, many ids in one, the checksum."""
-    for version, group in itertools.groupby(rows, key=lambda row: row[0]):
-        for number in itertools.count(1):
-            ids = [one for _, one in itertools.islice(group, _IDS_PER_ROW)]
-            if not ids:
-                break
-            yield with_checksum(version, number, b"".join(ids))
+    for number in itertools.count(1):
+        packed = b"".join(one for (one,) in itertools.islice(rows, _IDS_PER_ROW))
+        if not packed:
+            break
+        yield with_checksum(version, number, packed)
 
 
 def _write_postgres(source: sqlite3.Connection, url: str) -> None:
     """Write everything in one transaction, into a database without tables of ours."""
-    from ldprl.service.database import postgres
+    from ldprl.service.database import ids, postgres
 
     with postgres.one_transaction(url) as session:
         # No server makes its tables meanwhile.
@@ -234,21 +235,26 @@ def _write_postgres(source: sqlite3.Connection, url: str) -> None:
             raise InputError("database", place, "a new database: this one is in use")
         session.execute(postgres.TABLES)
         columns = "deployment, secret, paused, plan_wanted, forgotten, checksum"
-        ((text, secret, paused, *rest),) = source.execute(f"SELECT {columns} FROM meta")
+        (meta,) = source.execute(f"SELECT {columns} FROM meta")
+        text, secret, paused, wanted, forgotten, check = meta
         session.execute(
             f"INSERT INTO meta (one, schema, {columns}) VALUES (true, %s, %s, %s, %s, %s, %s, %s)",
-            (SCHEMA, text, secret, bool(paused), *rest),
+            (SCHEMA, text, secret, bool(paused), wanted, forgotten, check),
         )
         with session.cursor() as cursor:
             for table in _PLAIN:
                 with cursor.copy(f"COPY {table} FROM STDIN") as rows:
                     for row in source.execute(f"SELECT * FROM {table}"):
                         rows.write_row(row)
-            with cursor.copy("COPY ids FROM STDIN") as rows:
-                for version, packed in ids_of(source):
-                    for start in range(0, len(packed), 16):
-                        one = packed[start : start + 16]
-                        rows.write_row((one, version, checksum_of_id(one, version)))
+            for (version,) in source.execute("SELECT version FROM plans").fetchall():
+                if version > forgotten:
+                    cursor.execute(ids.ids_table(version))
+            for version, group in itertools.groupby(ids_of(source), key=lambda row: row[0]):
+                with cursor.copy(f"COPY ids_{version} FROM STDIN") as rows:
+                    for _, packed in group:
+                        for start in range(0, len(packed), 16):
+                            one = packed[start : start + 16]
+                            rows.write_row((UUID(bytes=one), checksum_of_id(one, version)))
 
 
 def compress(source: Path, path: Path) -> None:

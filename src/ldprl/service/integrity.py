@@ -30,6 +30,8 @@ def check_integrity(found: Snapshot, deployment: Deployment) -> None:
             version, index = place
             raise damaged(f"the sum of version {version}, assignment {index}, is lost or foreign")
     # Each report that is counted has its id on file until its version is closed.
+    if found.ids is None:
+        return
     users = Counter(dict.fromkeys(found.ids, 0))
     for one in found.sums:
         users[one.version] += one.users

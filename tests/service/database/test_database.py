@@ -112,38 +112,43 @@ def test_a_full_disk_loses_nothing_and_passes(tmp_path: Path) -> None:
 
 
 def test_known_ids_are_a_set_however_they_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Against a plain dict, with ids that end in zero bytes and several rounds of packing."""
+    """Against plain sets, with ids that end in zero bytes and several rounds of packing."""
     monkeypatch.setattr("ldprl.service.database.seen_ids._PACKED_AT", 256)
     rng = np.random.default_rng(0)
-    known, expected = SeenIds(), dict[bytes, int]()
-    for version in range(1, 9):
-        for _ in range(5):
-            ids = [rng.bytes(14) + bytes(2) for _ in range(90)]
-            asked = [*ids[:50], *list(expected)[:: len(expected) // 50 + 1]]
-            assert known.among(asked) == set(asked) & expected.keys()
+    known, expected, before = SeenIds(), {v: set[bytes]() for v in range(1, 5)}, list[bytes]()
+    for round in range(40):
+        version = round % 4 + 1
+        # Some ids come under several versions, each of which has its own.
+        ids = [*(rng.bytes(14) + bytes(2) for _ in range(90)), *before[:: len(before) // 9 + 1]]
+        asked = [*ids, *before[:: len(before) // 50 + 1]]
+        for _ in range(2):
+            for one, of in expected.items():
+                assert known.among(asked, one) == set(asked) & of
+            assert known.among(asked) == set(asked) & set().union(*expected.values())
             known.add(version, ids)
-            expected |= dict.fromkeys(ids, version)
-            assert known.among(asked) == set(asked) & expected.keys()
-    known.forget(4)
-    kept = {one for one, version in expected.items() if version > 4}
-    assert known.among(list(expected)) == kept
+            expected[version].update(ids)
+        before += ids
+    known.forget(2)
+    assert known.among(before) == expected[3] | expected[4]
+    assert not known.among(before, 2)
 
 
 def under(version: int, report: Admitted) -> Admitted:
     return report._replace(version=version)
 
 
-def test_an_id_is_kept_under_the_version_that_it_was_counted_for(database: str) -> None:
-    """One batch has an id under two versions; when the older is forgotten, the id stays known."""
+def test_an_id_counts_once_under_each_version(database: str) -> None:
+    """Whoever makes ids may make as many as they like; forgetting one version leaves the other."""
     service = opened(database)
     service.database.want_plan(1)
     service.planner.step()
     (report,) = reports(service, 0, 1)
-    both = [under(2, report), under(1, report)]
-    assert service.database.commit(both, {}) == ["counted", "duplicate"]
+    both = [under(2, report), under(1, report), under(2, report)]
+    assert service.database.commit(both, {}) == ["counted", "counted", "duplicate"]
+    assert service.database.commit(both, {}) == ["duplicate"] * 3
     service.database.forget(1)
-    assert service.database.commit([under(2, report)], {}) == ["duplicate"]
-    assert service.database.state().users == 1
+    assert service.database.commit(both[:2], {}) == ["duplicate", "expired-version"]
+    assert service.database.state().users == 2
     service.database.close()
 
 

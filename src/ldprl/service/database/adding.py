@@ -11,29 +11,35 @@ from ldprl.mechanisms.codec import Adder
 from ldprl.service.database.protocol import Admitted, Verdict
 from ldprl.shape import IntArray
 
+ById = dict[int, dict[bytes, Admitted]]
+"""Reports by version and id: an id counts once under its version."""
 
-def first_of_each_id(reports: Sequence[Admitted], forgotten: int) -> dict[bytes, Admitted]:
-    """Return, by id, the first report of each id under a version above ``forgotten``."""
+
+def first_of_each_id(reports: Sequence[Admitted], forgotten: int) -> ById:
+    """Return the first report of each version and id, of versions above ``forgotten``."""
+    first: ById = {}
     # From the end, so that the first of each id is the one that stays.
-    return {report.id: report for report in reversed(reports) if report.version > forgotten}
+    for report in reversed(reports):
+        if report.version > forgotten:
+            first.setdefault(report.version, {})[report.id] = report
+    return first
 
 
-def verdicts(
-    reports: Sequence[Admitted], counted: dict[bytes, Admitted], forgotten: int
-) -> list[Verdict]:
+def verdicts(reports: Sequence[Admitted], counted: ById, forgotten: int) -> list[Verdict]:
     """Return what becomes of each report, of which those in ``counted`` are counted.
 
     The ids of versions up to ``forgotten`` are deleted: a new report under such a version cannot be
     distinguished from one that was counted before, so it is refused.
     """
-    if len(counted) == len(reports):
+    if sum(map(len, counted.values())) == len(reports):
         return ["counted"] * len(reports)
     result: list[Verdict] = []
     for report in reports:
         if report.version <= forgotten:
             result.append("expired-version")
         else:
-            result.append("counted" if counted.get(report.id) is report else "duplicate")
+            mine = counted.get(report.version, {})
+            result.append("counted" if mine.get(report.id) is report else "duplicate")
     return result
 
 
@@ -45,11 +51,12 @@ def not_counted(result: Sequence[Verdict], refused: Mapping[str, int]) -> Counte
     return causes
 
 
-def added(reports: Sequence[Admitted]) -> dict[tuple[int, int], tuple[int, IntArray]]:
+def added(counted: ById) -> dict[tuple[int, int], tuple[int, IntArray]]:
     """Return, by (version, assignment) in order, how many reports there are and their sum."""
     groups: dict[tuple[int, int], list[Admitted]] = {}
-    for report in reports:
-        groups.setdefault((report.version, report.assignment), []).append(report)
+    for version, mine in counted.items():
+        for report in mine.values():
+            groups.setdefault((version, report.assignment), []).append(report)
     return {place: (len(group), _sum(group)) for place, group in sorted(groups.items())}
 
 

@@ -29,6 +29,10 @@ _RENEW = """
 UPDATE lease SET pid = pg_backend_pid(), until = clock_timestamp() + %s * interval '1 second'
 WHERE holder = %s RETURNING true
 """
+SERVED = """
+SELECT until > clock_timestamp() AND pid IN (SELECT pid FROM pg_stat_activity) FROM lease
+"""
+"""Whether a server plans now."""
 
 
 class Lease:

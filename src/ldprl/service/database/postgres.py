@@ -15,8 +15,18 @@ import psycopg.sql
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
-from ldprl.service.database.adding import added, first_of_each_id, not_counted, verdicts
-from ldprl.service.database.lease import LEASE_TABLE, Lease
+from ldprl.service.database.adding import ById, added, first_of_each_id, not_counted, verdicts
+from ldprl.service.database.ids import (
+    IDS_TABLE,
+    OLD_CHECKSUM,
+    SNAPSHOT,
+    divide,
+    drop_forgotten,
+    ids_by_version,
+    ids_table,
+    kept,
+)
+from ldprl.service.database.lease import LEASE_TABLE, SERVED, Lease
 from ldprl.service.database.protocol import (
     Admitted,
     ServiceState,
@@ -29,7 +39,6 @@ from ldprl.service.database.protocol import (
 from ldprl.service.database.rows import (
     Meta,
     checksum,
-    damaged,
     meta_from,
     plan_of,
     plan_row,
@@ -61,9 +70,9 @@ CREATE TABLE plans (
 CREATE TABLE sums (
   version BIGINT NOT NULL, assignment INTEGER NOT NULL, users BIGINT NOT NULL,
   tally BYTEA NOT NULL, checksum BYTEA NOT NULL, PRIMARY KEY (version, assignment));
-CREATE TABLE ids (id BYTEA PRIMARY KEY, version BIGINT NOT NULL, checksum BYTEA NOT NULL);
 CREATE TABLE outcomes (name TEXT PRIMARY KEY, count BIGINT NOT NULL);
 """
+    + IDS_TABLE
     + LEASE_TABLE
 )
 # Few round trips: after each of them the thread waits for the interpreter, too. Ids and sums are
@@ -75,17 +84,6 @@ SELECT pg_advisory_xact_lock_shared({lock});
 SELECT forgotten FROM meta;
 SELECT * FROM sums
 WHERE (version, assignment) IN (VALUES {places}) ORDER BY version, assignment FOR UPDATE
-"""
-# In the order of the ids, so that two servers with the same ids wait and do not deadlock.
-_ID_CHECKSUM = "substring(sha256(id || int8send(version)) FROM 1 FOR 4)"
-_KEEP = f"""
-WITH kept AS (
-  INSERT INTO ids SELECT id, version, {_ID_CHECKSUM}
-  FROM (SELECT substring(packed FROM 16 * place + 1 FOR 16) AS id, version
-    FROM unnest(%b::bigint[], %b::bytea[]) AS given (version, packed),
-      generate_series(0, length(packed) / 16 - 1) AS place) AS ids
-  ORDER BY 1 ON CONFLICT DO NOTHING RETURNING id)
-SELECT coalesce(string_agg(id, ''), '') FROM kept
 """
 _ADD = """
 UPDATE sums SET users = new.users, tally = new.tally, checksum = new.checksum
@@ -110,7 +108,6 @@ _FOUND = (
 _META = "SELECT deployment, secret, paused, plan_wanted, forgotten, checksum FROM meta"
 _PLAN = "version, users, sums_digest, published_hour, assignments"
 _CHANGE = "UPDATE meta SET paused = %s, plan_wanted = %s, forgotten = %s, checksum = %s"
-_IDS = f"SELECT version, count(*), bool_and(checksum = {_ID_CHECKSUM}) FROM ids GROUP BY version"
 SETUP_LOCK, _FORGET_LOCK = 0x6C647072_6C000001, 0x6C647072_6C000003
 
 
@@ -139,20 +136,20 @@ class PostgresDatabase:
         with self._committing.open() as session:
             new, sums = self._begin(session, reports)
             result = verdicts(reports, new, self._forgotten)
-            additions = added(list(new.values()))
+            additions = added(new)
             _end(session, sums, additions, not_counted(result, refused))
         return result
 
     def _begin(
         self, session: psycopg.Connection[Any], reports: Sequence[Admitted]
-    ) -> tuple[dict[bytes, Admitted], list[Sum]]:
-        """Begin, and keep the ids that are new; return their reports by id, and the sums so far."""
+    ) -> tuple[ById, list[Sum]]:
+        """Begin, and keep the ids that are new; return their reports, and the sums so far."""
         while first := first_of_each_id(reports, self._forgotten):
-            places = {(report.version, report.assignment) for report in first.values()}
+            places = {(v, report.assignment) for v in first for report in first[v].values()}
             begun = session.execute(_BEGIN.format(lock=_FORGET_LOCK, places=_values(places)))
             _, [[forgotten]], sums = [one.fetchall() for one in begun.results() if one.description]
             if forgotten == self._forgotten:
-                return _kept(session, first), [sum_of(row) for row in sums]
+                return kept(session, first), [sum_of(row) for row in sums]
             # Others have forgotten versions since: begin again without their reports.
             session.rollback()
             self._forgotten = forgotten
@@ -178,12 +175,13 @@ class PostgresDatabase:
             return _sums(session)
 
     def snapshot(self) -> Snapshot:
-        """Return everything at one moment; every row is read and checked."""
+        """Return everything at one moment, without ids that servers use already."""
         with self._reading.transaction() as session:
-            session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            session.execute(SNAPSHOT)
             plans = [plan_of(row) for row in session.execute("SELECT * FROM plans ORDER BY 1")]
             [meta] = session.execute(_META)
-            ids = ids_by_version(session)
+            [[served]] = session.execute(SERVED)
+            ids = None if served else ids_by_version(session)
             return Snapshot(plans, _sums(session), ids, meta_from(meta).forgotten)
 
     def lead(self) -> bool:
@@ -200,6 +198,7 @@ class PostgresDatabase:
         with self._planning.transaction() as session:
             self._lease.hold(session)
             session.execute("INSERT INTO plans VALUES (%s, %s, %s, %s, %s, %s)", plan_row(plan))
+            session.execute(ids_table(plan.version))
             with session.cursor() as cursor:
                 cursor.executemany("INSERT INTO sums VALUES (%s, %s, %s, %s, %s)", empty)
 
@@ -210,7 +209,7 @@ class PostgresDatabase:
             session.execute("SELECT pg_advisory_xact_lock(%s)", (_FORGET_LOCK,))
             _change(session, forgotten=version)
         with self._planning.transaction() as session:
-            session.execute("DELETE FROM ids WHERE version <= (SELECT forgotten FROM meta)")
+            drop_forgotten(session)
 
     def set_paused(self, paused: bool) -> None:
         """Pause the service, or resume it."""
@@ -246,7 +245,7 @@ def _claim(session: psycopg.Connection[Any], deployment: Deployment, place: str)
     if row is not None and schema != SCHEMA:
         _migrate(session, schema, place)
     secret = claimed(session.execute(_META).fetchall(), deployment, place)
-    session.execute("DELETE FROM ids WHERE version <= (SELECT forgotten FROM meta)")
+    drop_forgotten(session)
     return secret
 
 
@@ -272,6 +271,7 @@ def _migrate(session: psycopg.Connection[Any], schema: int, place: str) -> None:
         *_, text, check = plan_row(plan_today(plan_of(*found)))
         change = "UPDATE plans SET assignments = %s, checksum = %s WHERE version = %s"
         session.execute(change, (text, check, *version))
+    divide(session)
 
 
 def _add_checksums(session: psycopg.Connection[Any]) -> None:
@@ -286,7 +286,7 @@ def _add_checksums(session: psycopg.Connection[Any]) -> None:
         change = f"UPDATE {table} SET checksum = %s WHERE {where}"
         for row in session.execute(f"SELECT {columns} FROM {table}").fetchall():
             session.execute(change, (checksum(*row), *row[: len(key)]))
-    session.execute(f"UPDATE ids SET checksum = {_ID_CHECKSUM}")
+    session.execute(f"UPDATE ids SET checksum = {OLD_CHECKSUM}")
     for table in CHECKED:
         session.execute(f"ALTER TABLE {table} ALTER COLUMN checksum SET NOT NULL")
     session.execute(LEASE_TABLE)
@@ -306,15 +306,6 @@ def _sums(session: psycopg.Connection[Any]) -> list[Sum]:
     return [sum_of(row) for row in session.execute(found, binary=True)]
 
 
-def ids_by_version(session: psycopg.Connection[Any]) -> dict[int, int]:
-    """Return how many ids there are of each version; every one is checked."""
-    found = session.execute(_IDS).fetchall()
-    for version, _, whole in found:
-        if not whole:
-            raise damaged(f"an id of version {version} has changed since it was written")
-    return {version: count for version, count, _ in found}
-
-
 @contextlib.contextmanager
 def one_transaction(url: str) -> Iterator[psycopg.Connection[Any]]:
     """Open a session for one transaction; what is wrong with the database is said in one line."""
@@ -327,21 +318,6 @@ def one_transaction(url: str) -> Iterator[psycopg.Connection[Any]]:
         reason = first_line(error) if isinstance(error, psycopg.Error) else error.detail
         expected = f"a database that can be used ({reason})"
         raise InputError("database", without_password(url), expected) from None
-
-
-def _kept(
-    session: psycopg.Connection[Any], reports: dict[bytes, Admitted]
-) -> dict[bytes, Admitted]:
-    """Keep the ids of ``reports``, and return those that are new."""
-    ids: dict[int, list[bytes]] = {}
-    for one, report in reports.items():
-        ids.setdefault(report.version, []).append(one)
-    given = (list(ids), [b"".join(mine) for mine in ids.values()])
-    [[kept]] = session.execute(_KEEP, given, binary=True)
-    if len(kept) == 16 * len(reports):
-        return reports
-    new = {kept[start : start + 16] for start in range(0, len(kept), 16)}
-    return {one: report for one, report in reports.items() if one in new}
 
 
 def _end(

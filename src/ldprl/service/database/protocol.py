@@ -82,8 +82,9 @@ class Snapshot(NamedTuple):
 
     plans: Sequence[StoredPlan]
     sums: Sequence[Sum]
-    ids: Mapping[int, int]
-    """How many ids are kept of each version."""
+    ids: Mapping[int, int] | None
+    """How many ids are kept of each version; None where they were not read, as other servers run
+    and there may be a billion of them."""
     forgotten: int
 
 
@@ -114,7 +115,7 @@ class Database(Protocol):
         """Return all sums at one moment, ordered by version and assignment."""
 
     def snapshot(self) -> Snapshot:
-        """Return everything at one moment; every row is read and checked."""
+        """Return everything at one moment; every row that is read is checked."""
 
     def lead(self) -> bool:
         """Return whether this process is the one that plans; try to become it if none is."""

@@ -50,9 +50,10 @@ def without_checksum(stored: Sequence[Any], what: str) -> tuple[Any, ...]:
     return tuple(row)
 
 
-def checksum_of_id(one: bytes, version: int) -> bytes:
+def checksum_of_id(one: bytes, version: int) -> int:
     """Return the checksum of an id in a row of its own, as PostgreSQL computes it too."""
-    return hashlib.sha256(one + version.to_bytes(8, "big")).digest()[:_BYTES_OF_ID]
+    digest = hashlib.sha256(one + version.to_bytes(8, "big")).digest()
+    return int.from_bytes(digest[:_BYTES_OF_ID], "big", signed=True)
 
 
 def damaged(detail: str) -> DelayedError:

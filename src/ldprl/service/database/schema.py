@@ -15,20 +15,21 @@ from ldprl.service.causes import DelayedError
 from ldprl.service.database.protocol import StoredPlan, check_same
 from ldprl.service.database.rows import Meta, meta_from
 
-SCHEMA = 3
+SCHEMA = 4
 """Version of the tables; with it goes :data:`ldprl.service.database.session.NAME`."""
-KNOWN = (0, 1, 2, SCHEMA)
+KNOWN = (0, 1, 2, 3, SCHEMA)
 """Versions that can be opened. Databases from before it was written down say 0, with the tables of
-version 1. Those had no checksums; version 2 holds what was written in format 1 of the protocol."""
+version 1. Those had no checksums; version 2 holds what was written in format 1 of the protocol;
+up to version 3 PostgreSQL had the ids of all versions of a plan in one table."""
 FIRST_CHECKED = 2
 """The first version whose rows have checksums."""
 CHECKED = ("meta", "plans", "sums", "ids")
 """The tables whose rows have a checksum. How often reports were refused matters to nobody's sum."""
-_COLUMNS = {
+_COLUMNS: dict[str, set[str]] = {
     "meta": {"deployment", "secret", "paused", "plan_wanted", "forgotten"},
     "plans": {"version", "users", "sums_digest", "published_hour", "assignments"},
     "sums": {"version", "assignment", "users", "tally"},
-    "ids": {"version"},
+    "ids": set(),
     "outcomes": {"name", "count"},
 }
 
@@ -52,8 +53,8 @@ def is_new(found: Mapping[str, Set[str]], schema: int, place: str) -> bool:
     for name, columns in _COLUMNS.items():
         checked = {"checksum"} if schema >= FIRST_CHECKED and name in CHECKED else set()
         missing = sorted((columns | checked) - ours.get(name, set()))
-        if missing:
-            expected = f"a whole database: the table {name!r} has no {', '.join(missing)}"
+        if missing or name not in ours:
+            expected = f"a whole database: the table {name!r} has no {', '.join(missing) or 'rows'}"
             raise InputError("database", place, expected)
     return False
 

@@ -1,4 +1,4 @@
-"""The ids that were counted, in memory: 24 bytes each, whatever their number."""
+"""The ids that were counted, in memory: 16 bytes each, whatever their number."""
 
 from __future__ import annotations
 
@@ -8,64 +8,68 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ldprl.shape import Array, IntArray
+from ldprl.shape import Array
 
 _PACKED_AT = 2**16
-"""Ids in the dict before they become a sorted array: a dict takes several times the memory."""
+"""Ids in the set before they become a sorted array: a set takes several times the memory."""
 
 
 class SeenIds:
-    """A set of ids, each with the version it was reported under.
-
-    New ids go into a dict; when it is full they become a sorted array, and arrays of like size
-    are merged, so that there are few.
-    """
+    """Sets of ids, one for each version, which are forgotten whole."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._recent: dict[bytes, int] = {}
-        self._runs: list[tuple[Array, IntArray]] = []
+        self._versions: dict[int, _Ids] = {}
 
-    def among(self, ids: Sequence[bytes]) -> set[bytes]:
-        """Return those of ``ids`` that are known."""
+    def among(self, ids: Sequence[bytes], version: int | None = None) -> set[bytes]:
+        """Return those of ``ids`` that are known under ``version``, or under any."""
         with self._lock:
-            found = {one for one in ids if one in self._recent}
-            if self._runs:
-                given = _array(ids)
-                for run, _ in self._runs:
-                    place = np.searchsorted(run, given).clip(max=len(run) - 1)
-                    found.update(itertools.compress(ids, run[place] == given))
-            return found
+            asked = [known for of, known in self._versions.items() if version in (of, None)]
+            return set().union(*(known.among(ids) for known in asked))
 
     def add(self, version: int, ids: Sequence[bytes]) -> None:
         """Add ``ids``, all reported under ``version``."""
         with self._lock:
-            self._recent.update(zip(ids, itertools.repeat(version)))
-            if len(self._recent) >= _PACKED_AT:
-                self._pack()
+            self._versions.setdefault(version, _Ids()).add(ids)
 
     def forget(self, version: int) -> None:
         """Forget the ids of versions up to ``version``."""
         with self._lock:
-            self._recent = {one: of for one, of in self._recent.items() if of > version}
-            kept = [(run[of > version], of[of > version]) for run, of in self._runs]
-            self._runs = [(run, of) for run, of in kept if len(run)]
+            self._versions = {of: ids for of, ids in self._versions.items() if of > version}
+
+
+class _Ids:
+    """A set of ids.
+
+    New ids go into a plain set; when it is full they become a sorted array, and arrays of like size
+    are merged, so that there are few.
+    """
+
+    def __init__(self) -> None:
+        self._recent: set[bytes] = set()
+        self._runs: list[Array] = []
+
+    def among(self, ids: Sequence[bytes]) -> set[bytes]:
+        found = self._recent.intersection(ids)
+        if self._runs:
+            given = _array(ids)
+            for run in self._runs:
+                place = np.searchsorted(run, given).clip(max=len(run) - 1)
+                found.update(itertools.compress(ids, run[place] == given))
+        return found
+
+    def add(self, ids: Sequence[bytes]) -> None:
+        self._recent.update(ids)
+        if len(self._recent) >= _PACKED_AT:
+            self._pack()
 
     def _pack(self) -> None:
-        ids = _array(list(self._recent))
-        self._runs.append(_sorted(ids, np.fromiter(self._recent.values(), dtype=np.int64)))
-        self._recent = {}
-        while len(self._runs) > 1 and len(self._runs[-2][0]) < 2 * len(self._runs[-1][0]):
-            (first, of_first), (second, of_second) = self._runs[-2:]
-            merged = _sorted(np.concatenate([first, second]), np.concatenate([of_first, of_second]))
-            self._runs[-2:] = [merged]
+        self._runs.append(np.sort(_array(list(self._recent))))
+        self._recent = set()
+        while len(self._runs) > 1 and len(self._runs[-2]) < 2 * len(self._runs[-1]):
+            self._runs[-2:] = [np.sort(np.concatenate(self._runs[-2:]), kind="stable")]
 
 
 def _array(ids: Sequence[bytes]) -> Array:
     # This type pads with zero bytes, so that different ids of 16 bytes stay different.
     return np.array(ids, dtype="S16")
-
-
-def _sorted(ids: Array, versions: IntArray) -> tuple[Array, IntArray]:
-    order = np.argsort(ids, kind="stable")
-    return ids[order], versions[order]

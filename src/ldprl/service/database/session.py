@@ -24,7 +24,7 @@ _AWAY = (psycopg.pq.Ping.REJECT, psycopg.pq.Ping.NO_RESPONSE)
 """It starts or stops, or nobody responds. What a server says of itself, such as that it has no such
 database or expects another password, is no reason to wait."""
 _log = logging.getLogger("ldprl.service")
-NAME = "ldprl/3"
+NAME = "ldprl/4"
 """What the database calls our sessions; the number is raised with that of the tables."""
 SETTINGS = {
     # A statement must see what was committed before it began: commits that waited for the closing

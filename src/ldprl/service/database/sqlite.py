@@ -16,7 +16,7 @@ import numpy as np
 from ldprl.errors import InputError
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import DelayedError
-from ldprl.service.database.adding import added, first_of_each_id, not_counted, verdicts
+from ldprl.service.database.adding import ById, added, first_of_each_id, not_counted, verdicts
 from ldprl.service.database.locked_file import LockedFile
 from ldprl.service.database.protocol import (
     Admitted,
@@ -149,17 +149,17 @@ class SqliteDatabase:
         """Count the reports whose id is new, durably, and say what became of each."""
         with self._transaction() as writer:
             first = first_of_each_id(reports, self._forgotten)
-            seen = self._seen_ids.among(list(first))
-            new = {one: first[one] for one in first if one not in seen} if seen else first
-            ids: dict[int, list[bytes]] = {}
-            for one, report in new.items():
-                ids.setdefault(report.version, []).append(one)
-            for version, mine in ids.items():
+            new: ById = {}
+            for version, mine in first.items():
+                seen = self._seen_ids.among(list(mine), version)
+                if fresh := {one: mine[one] for one in mine if one not in seen} if seen else mine:
+                    new[version] = fresh
+            for version, mine in new.items():
                 (number,) = writer.execute(_NUMBER, (version,)).fetchone()
                 row = with_checksum(version, number, b"".join(mine))
                 writer.execute("INSERT INTO ids VALUES (?, ?, ?, ?)", row)
             sums: dict[tuple[int, int], tuple[int, IntArray]] = {}
-            for place, (users, tally) in added(list(new.values())).items():
+            for place, (users, tally) in added(new).items():
                 before = self._sums[place]
                 sums[place] = (before[0] + users, before[1] + tally)
             if sums:
@@ -170,8 +170,8 @@ class SqliteDatabase:
             result = verdicts(reports, new, self._forgotten)
             writer.executemany(COUNT, not_counted(result, refused).items())
         self._sums.update(sums)
-        for version, mine in ids.items():
-            self._seen_ids.add(version, mine)
+        for version, mine in new.items():
+            self._seen_ids.add(version, list(mine))
         return result
 
     def state(self) -> ServiceState:
