@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import secrets
@@ -48,6 +49,12 @@ def test_the_same_plan_for_everybody(pair: Pair) -> None:
     bodies = {pair.relay.get("/v1/policy").body for _ in range(5)}
     bodies |= {pair.relay.get(f"/v1/policy?id={secrets.token_hex(16)}").body for _ in range(5)}
     assert len(bodies) == 1
+    packed = pair.relay.get("/v1/policy", **{"accept-encoding": "gzip"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert {gzip.decompress(packed.body)} == bodies
+    known = {"accept-encoding": "gzip", "if-none-match": packed.headers["etag"]}
+    assert pair.relay.get("/v1/policy", **known).status == 304
+    assert packed.headers["cache-control"] == "public, max-age=1"
 
 
 def test_the_page_says_who_may_know_what(pair: Pair) -> None:

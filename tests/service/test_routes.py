@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import re
 import tomllib
 from pathlib import Path
@@ -62,6 +63,31 @@ def test_where_no_policy_is_a_file_none_is_made(
         service.turns.close()
         service.database.close()
     assert made == []
+
+
+@pytest.mark.parametrize("path", ["/v1/policy", "/v1/policy/1/0", "/v1/policy?id=" + "0" * 32])
+def test_plans_come_compressed_and_are_not_sent_twice(server: Server, path: str) -> None:
+    plain, packed = server.get(path), server.get(path, **{"accept-encoding": "br, gzip"})
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(packed.body) == plain.body
+    assert len(packed.body) < len(plain.body)
+    for refused in ("identity", "gzip;q=0", "br, gzip; q=0.0, *;q=0", "x-gzip"):
+        assert server.get(path, **{"accept-encoding": refused}).body == plain.body
+    if "id=" in path:
+        # One user's: nobody else may be given it.
+        assert {one.headers["cache-control"] for one in (plain, packed)} == {"no-store"}
+        return
+    assert {one.headers["vary"] for one in (plain, packed)} == {"accept-encoding"}
+    assert all("public, max-age=" in one.headers["cache-control"] for one in (plain, packed))
+    assert plain.headers["etag"] != packed.headers["etag"]
+    for one, accepted in ((plain, "identity"), (packed, "gzip")):
+        known = {"if-none-match": one.headers["etag"], "accept-encoding": accepted}
+        again = server.get(path, **known)
+        assert (again.status, again.body) == (304, b"")
+        kept = ("etag", "vary", "cache-control")
+        assert [again.headers[name] for name in kept] == [one.headers[name] for name in kept]
+        assert server.get(path, **known | {"if-none-match": '"other"'}).status == 200
 
 
 @pytest.mark.parametrize("path", ["/v1/policy/0/0", "/v1/policy/1/99", "/v1/policy/x/0", "/none"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import binascii
+import functools
 from base64 import b64decode
 from html import escape
 from typing import Any, cast
@@ -19,7 +21,20 @@ from ldprl.service.causes import REFUSALS, DelayedError, RejectionError
 from ldprl.service.committer import Committer
 from ldprl.service.limits import Gate, Limits
 from ldprl.service.metrics import Gauge, Metrics
-from ldprl.service.responses import HEADERS, PAGE_POLICY, delayed, json_response, problem
+from ldprl.service.responses import (
+    API_POLICY,
+    HEADERS,
+    JSON,
+    PACKED,
+    PAGE_POLICY,
+    VARIES,
+    compressed,
+    delayed,
+    json_response,
+    problem,
+    tagged,
+    takes_gzip,
+)
 from ldprl.service.shell import Shell
 from ldprl.service.tokens import is_bearer
 
@@ -42,7 +57,11 @@ class Sealed(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     sealed: str
 
 
+_PLAN_CACHE = "public, max-age=1"
+"""Thousands of users in a second are one request behind a cache. Not longer: a report under a plan
+whose crowd is complete waits for another crowd."""
 _one = msgspec.json.Decoder(Sealed)
+_compressed = functools.lru_cache(maxsize=1)(compressed)
 
 
 class RelayApp(Shell):
@@ -118,12 +137,16 @@ class RelayApp(Shell):
         """Return the frozen parameters and their digest."""
         return json_response(self._document)
 
-    async def _get_policy(self, _: Request) -> Response:
+    async def _get_policy(self, request: Request) -> Response:
         """Return the plan in force: the same bytes for everybody, whoever asks."""
         current = self._courier.current
         if current is None or self._courier.between_versions:
             return delayed(DelayedError("between-versions", "the next plan is being made"))
-        return json_response(current.body)
+        packs = takes_gzip(request)
+        body = await asyncio.to_thread(_compressed, current.body) if packs else current.body
+        tag = f"{self._digest}-{current.version}{'-gzip' if packs else ''}"
+        headers = PACKED if packs else VARIES
+        return tagged(request, body, tag, JSON, API_POLICY, cache=_PLAN_CACHE, headers=headers)
 
     def _status(self) -> dict[str, Any]:
         """Return what is handed over: whole crowds only, so that no single report shows.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 from typing import Any
 
 import msgspec
@@ -12,6 +14,13 @@ from starlette.types import Receive, Scope, Send
 from ldprl.service.causes import DelayedError
 
 JSON = "application/json"
+PLAN_CACHE = "public, max-age=10, stale-while-revalidate=60"
+"""How long the plan in force may be kept: whoever has it for seconds after it was replaced reports
+under it as those do who fetched it seconds before."""
+VARIES = {"vary": "accept-encoding"}
+PACKED = VARIES | {"content-encoding": "gzip"}
+_LEVEL = 6
+_GZIP = re.compile(r"(?<![\w-])gzip(?!\s*;\s*q=0(\.0*)?\s*(,|$))", re.IGNORECASE)
 HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -70,16 +79,36 @@ def json_response(
     return Response(body, status, given | (headers or {}), JSON)
 
 
-def tagged(request: Request, document: bytes, tag: str, kind: str, policy: str) -> Response:
+def tagged(
+    request: Request,
+    document: bytes,
+    tag: str,
+    kind: str,
+    policy: str,
+    *,
+    cache: str = "no-cache",
+    headers: dict[str, str] | None = None,
+) -> Response:
     """Return a document with an ETag, or 304 where the client holds the same."""
-    headers = HEADERS | {
+    given = HEADERS | {
         "content-security-policy": policy,
-        "cache-control": "no-cache",
+        "cache-control": cache,
         "etag": f'"{tag}"',
     }
-    if headers["etag"] in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
-    return Response(document, 200, headers, kind)
+    given |= headers or {}
+    if given["etag"] in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=given)
+    return Response(document, 200, given, kind)
+
+
+def takes_gzip(request: Request) -> bool:
+    """Say whether a client accepts what is compressed."""
+    return _GZIP.search(request.headers.get("accept-encoding", "")) is not None
+
+
+def compressed(document: bytes) -> bytes:
+    """Return a document as ``Content-Encoding: gzip``; the same bytes on every server."""
+    return gzip.compress(document, _LEVEL, mtime=0)
 
 
 def problem(

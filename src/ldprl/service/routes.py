@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -20,7 +21,19 @@ from ldprl.service.history import History
 from ldprl.service.limits import address_of
 from ldprl.service.openapi import document
 from ldprl.service.plans import public_assignment
-from ldprl.service.responses import API_POLICY, HEADERS, JSON, json_response, problem, tagged
+from ldprl.service.responses import (
+    API_POLICY,
+    HEADERS,
+    JSON,
+    PACKED,
+    PLAN_CACHE,
+    VARIES,
+    compressed,
+    json_response,
+    problem,
+    tagged,
+    takes_gzip,
+)
 from ldprl.service.service import Service
 from ldprl.service.shared import Shared
 from ldprl.service.view_data import certificate, dashboard, learnt_policy, status
@@ -98,11 +111,15 @@ class Routes:
 
     async def policy(self, request: Request) -> Response:
         """Return the assignment of a report id and its user's number, or the whole plan."""
-        current = self._service.view.current
         report_id = request.query_params.get("id")
-        if report_id is None:
-            tag = f"{self._digest}-{current.version}"
-            return tagged(request, current.whole, tag, JSON, API_POLICY)
+        if report_id is not None:
+            return await self._issued(request, report_id)
+        current = self._service.view.current
+        return await self._kept(request, (current.version,), lambda: current.whole, PLAN_CACHE)
+
+    async def _issued(self, request: Request, report_id: str) -> Response:
+        """Return one user's assignment, which nobody else may be given."""
+        current = self._service.view.current
         if not REPORT_ID.fullmatch(report_id):
             return problem(400, "malformed", "id: expected 32 hexadecimal digits in lower case")
         if self._service.crowds is not None:
@@ -112,6 +129,9 @@ class Routes:
         if current.plan[index].numbered and number < 0:
             expected = f"number: expected a whole number below {MOST_POLICIES}, drawn by the client"
             return problem(400, "malformed", expected)
+        if takes_gzip(request) and not current.plan[index].numbered:
+            write = functools.partial(current.response, index, None)
+            return json_response(*await self._body(request, (current.version, index), write))
         if current.draws(index) <= _CELLS_AT_ONCE:
             return json_response(current.response(index, number))
         draw = functools.partial(current.response, index, number)
@@ -126,10 +146,26 @@ class Routes:
             return problem(404, "not-found", "no such assignment")
         write = functools.partial(self._public, version, index)
         try:
-            found = await self._documents.get((version, index), address_of(request.scope), write)
+            return await self._kept(request, (version, index), write, _FOR_EVER)
         except IndexError:
             return problem(404, "not-found", "no such assignment")
-        return json_response(found, cache=_FOR_EVER)
+
+    async def _kept(
+        self, request: Request, name: tuple[int, ...], write: Callable[[], bytes], cache: str
+    ) -> Response:
+        """Return a document that is the same for all, for caches to keep."""
+        body, _, headers = await self._body(request, name, write)
+        tag = "-".join([self._digest, *map(str, name), *(["gzip"] if headers == PACKED else [])])
+        return tagged(request, body, tag, JSON, API_POLICY, cache=cache, headers=headers)
+
+    async def _body(
+        self, request: Request, name: tuple[int, ...], write: Callable[[], bytes]
+    ) -> tuple[bytes, int, dict[str, str]]:
+        """Return a document, compressed once where the client takes that, with a status."""
+        address, packs = address_of(request.scope), takes_gzip(request)
+        make = (lambda: compressed(write())) if packs else write
+        body = await self._documents.get((name, packs), address, make)
+        return body, 200, PACKED if packs else VARIES
 
     def _public(self, version: int, index: int) -> bytes:
         """Write an assignment of a version that is open, or was."""
