@@ -24,31 +24,36 @@ _USER = "ldprl"
 class Postgres:
     """A cluster: ``url`` of a first database, ``database()`` for more, ``stop()``, ``start()``."""
 
-    def __init__(self, programs: Path, folder: Path, port: int, durable: bool) -> None:
+    def __init__(
+        self, programs: Path, folder: Path, address: str, port: int, durable: bool
+    ) -> None:
         self._programs = programs
         self._folder = folder
         self._durable = durable
         self._numbers = itertools.count()
+        self._address = address
         self.port = port
         self.url = self._url("postgres")
 
     @classmethod
-    def create(cls, *, durable: bool = False) -> Postgres:
+    def create(cls, *, durable: bool = False, address: str = "127.0.0.1") -> Postgres:
         programs = _programs()
         folder = Path(tempfile.mkdtemp(prefix="ldprl-postgres-"))
         if os.geteuid() == 0:
             shutil.chown(folder, _unprivileged())
-        with socket.create_server(("127.0.0.1", 0)) as free:
+        with socket.create_server((address, 0)) as free:
             port = free.getsockname()[1]
-        cluster = cls(programs, folder, port, durable)
+        cluster = cls(programs, folder, address, port, durable)
         cluster._run("initdb", "-D", str(folder / "data"), "-U", _USER, "-A", "trust", "-E", "UTF8")
+        with (folder / "data" / "pg_hba.conf").open("a", encoding="utf-8") as trusted:
+            trusted.write(f"host all all {address}/24 trust\n")
         cluster.start()
         return cluster
 
     def database(self) -> str:
         """Make an empty database and return its address."""
         name = f"test{next(self._numbers)}"
-        self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", _USER, name)
+        self._run("createdb", "-h", self._address, "-p", str(self.port), "-U", _USER, name)
         return self._url(name)
 
     def program(self, name: str) -> str:
@@ -57,7 +62,7 @@ class Postgres:
 
     def start(self) -> None:
         """Start, and wait until it answers."""
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self._folder}"
+        options = f"-p {self.port} -c listen_addresses={self._address} -k {self._folder}"
         if not self._durable:
             # Tests end processes, never the power: what was written is there, on disk or not yet.
             # With fsync, recovery took a minute where other tests kept the disk busy.
@@ -81,7 +86,7 @@ class Postgres:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _url(self, name: str) -> str:
-        return f"postgresql://{_USER}@127.0.0.1:{self.port}/{name}"
+        return f"postgresql://{_USER}@{self._address}:{self.port}/{name}"
 
     def _control(self, *arguments: str) -> None:
         self._run("pg_ctl", "-D", str(self._folder / "data"), *arguments)
