@@ -8,8 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from ldprl.figures.figure import Grid
 from ldprl.figures.numerals import number
 from studies.figures.any_policy import published, summary
+from studies.figures.any_policy.goals import goals
 from studies.keep import Kept, kept
 from studies.table import Table
 
@@ -58,12 +60,21 @@ def ablation() -> Table:
 
 
 def any_policy() -> Table:
-    """Return the runs of the study of any policy, of which each has the commit of its code."""
+    """Return the cells of the study of any policy."""
+    return _of_any_policy(lambda runs: summary.findings(runs).grids[0])
+
+
+def any_policy_goals() -> Table:
+    """Return its goals beside what came out."""
+    return _of_any_policy(goals)
+
+
+def _of_any_policy(made: Callable[[pa.Table], Grid]) -> Table:
+    """Return a table of the runs of that study, of which each has the commit of its code."""
     document = json.loads(published.DATA.read_text(encoding="utf-8"))
-    (grid,) = summary.findings(pa.table(document["runs"])).grids
-    return Table(
-        grid.heads, grid.rows, document["command"], sorted(set(document["runs"]["commit"])), []
-    )
+    runs = document["runs"]
+    grid = made(pa.table(runs))
+    return Table(grid.heads, grid.rows, document["command"], sorted(set(runs["commit"])), [])
 
 
 KEPT: dict[str, Callable[[], Table]] = {
@@ -71,4 +82,5 @@ KEPT: dict[str, Callable[[], Table]] = {
     "guard": guard,
     "ablation": ablation,
     "any-policy": any_policy,
+    "any-policy-goals": any_policy_goals,
 }

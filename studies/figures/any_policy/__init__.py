@@ -14,7 +14,7 @@ from studies.figures.any_policy.summary import by_cell, findings, line
 
 def plot(table: pa.Table) -> dict[str, Picture]:
     """Return the share of the gap that each private run closes."""
-    private = [runs for runs in by_cell(table) if runs[0]["who"] == "private"]
+    private = list(by_cell(table, "private"))
     picture = Picture(figsize=(6.4, 0.3 * len(private) + 0.8), layout="constrained")
     axes = picture.subplots()
     for place, runs in enumerate(private):

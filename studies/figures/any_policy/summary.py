@@ -21,10 +21,10 @@ HEADS = (
     "users",
     "runs",
     "share of the gap",
-    "worst",
+    "share, worst",
     "stuck",
     "users to 90%, median",
-    "worst",
+    "users to 90%, worst",
     "return of the policy",
     "regret of a run",
 )
@@ -33,9 +33,9 @@ _STUCK = 0.5
 Run = dict[str, Any]
 
 
-def by_cell(table: pa.Table) -> Iterator[list[Run]]:
-    """Yield the runs of each cell."""
-    rows = table.to_pylist()
+def by_cell(table: pa.Table, who: str | None = None) -> Iterator[list[Run]]:
+    """Yield the runs of each cell, or of each cell of one kind of learner."""
+    rows = [row for row in table.to_pylist() if who in (None, row["who"])]
     for _, runs in groupby(rows, key=lambda row: (row["problem"], row["who"], row["epsilon"])):
         yield list(runs)
 
@@ -53,12 +53,12 @@ def line(runs: Sequence[Run]) -> tuple[str, ...]:
         "" if first["epsilon"] is None else f"{first['epsilon']:g}",
         power(first["users"]),
         str(len(runs)),
-        _mean(shares, 3),
+        mean_text(shares, 3),
         f"{shares.min():.3f}",
         str(int((shares < _STUCK).sum())),
-        _users(float(np.median(enough))),
-        _users(max(enough)),
-        _mean(np.array([one["worth"] for one in runs]), 4, digits=True),
+        users_text(float(np.median(enough))),
+        users_text(max(enough)),
+        mean_text(np.array([one["worth"] for one in runs]), 4, digits=True),
         f"{number(float(lost.mean()))} ± {number(_error(lost))}",
     )
 
@@ -67,21 +67,22 @@ def _error(values: Any) -> float:
     return float(standard_error(values)) if len(values) > 1 else 0.0
 
 
-def _mean(values: Any, places: int, digits: bool = False) -> str:
+def mean_text(values: Any, places: int, digits: bool = False) -> str:
+    """Return the mean and its standard error, to so many places, or digits that count."""
     mean, error = float(values.mean()), _error(values)
     if digits:
         return f"{mean:.{places}g} ± {number(error)}"
-    return f"{mean:.{places}f} ± {error:.{places}f}"
+    return f"{mean:,.{places}f} ± {error:.{places}f}"
 
 
-def _users(count: float) -> str:
+def users_text(count: float) -> str:
+    """Return a number of users; infinite is not reached."""
     return f"{round(count):,}" if np.isfinite(count) else "not reached"
 
 
 def findings(table: pa.Table) -> Findings:
     """Return the table for readers, and how many cells reached 0.9."""
-    cells = list(by_cell(table))
-    private = [runs for runs in cells if runs[0]["who"] == "private"]
+    cells, private = list(by_cell(table)), list(by_cell(table, "private"))
     shares = [float(np.mean([one["share"] for one in runs])) for runs in private]
     reached = sum(share >= 0.9 for share in shares)
     commits = sorted({one["commit"] for runs in cells for one in runs})

@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.random import Generator
 
 from ldprl.figures.cells import CellRunner
 from ldprl.figures.settings import Settings
 from ldprl.worlds.contexts import Contexts
-from studies.figures.any_policy import problems, records, runs, summary
+from studies.figures.any_policy import goals, problems, records, runs, summary
 from studies.figures.any_policy.problems import PROBLEMS
 
 ARMS = replace(next(one for one in PROBLEMS if one.name == "arms"), users=600, epsilons=(1.0,))
@@ -64,3 +65,28 @@ def test_enough_is_the_first_of_two_looks() -> None:
     assert runs._first(looks, np.array([0.95, 0.2, 0.91, 0.92, 0.3])) == 20
     assert runs._first(looks, np.array([0, 0, 0, 0, 0.95])) == 40
     assert runs._first(looks, np.zeros(5)) is None
+
+
+def test_goals_are_held_against_the_runs() -> None:
+    """The mean or the worst run, at most or at least; a run that never gets there fails."""
+    rows = [
+        {"problem": name, "who": who, "epsilon": epsilon, "users": 1000, "seed": seed}
+        | {"commit": "a", "seconds": 1.0, "users_share": 0.5}
+        | {"share": share, "worth": share, "regret": regret, "enough": enough}
+        for name, who, epsilon, each in (
+            ("cartpole", "private", 1.0, [(1.0, 0.1, 900), (1.0, 0.1, 1_800)]),
+            ("cartpole", "private", 2.0, [(1.0, 0.1, 900), (1.0, 0.1, None)]),
+            ("glucose", "no privacy", None, [(0.1, 0.1, 900)]),
+            ("glucose", "private", 1.0, [(0.94, 0.1, 900), (1.05, 0.1, 900)]),
+            ("arms", "private", 10.0, [(1.0, 0.2, 900), (1.0, 0.3, 900)]),
+        )
+        for seed, (share, regret, enough) in enumerate(each)
+    ]
+    found = goals.goals(pa.Table.from_pylist(rows)).rows
+    assert [row[1:] for row in found] == [
+        ("1", "users to 90%, worst", "≤ 1,700", "1,800", "no"),
+        ("2", "users to 90%, worst", "≤ 1,000", "not reached", "no"),
+        ("1", "share of the gap", "≥ 0.990", "0.995 ± 0.055", "yes"),
+        ("1", "share of the gap, worst", "≥ 0.950", "0.940", "no"),
+        ("10", "regret of a run", "≤ 300", "250 ± 50", "yes"),
+    ]
