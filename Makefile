@@ -29,7 +29,8 @@ suite: $(READY)
 	$(BIN)/pytest -q -n 4 --dist loadfile -m "not slow"
 
 # A developer's loop: ruff, and the fast tests of what a researcher imports.
-CORE := worlds policies mechanisms accounting learning simulation bounds protocol test_paper.py
+CORE := worlds policies mechanisms accounting learning simulation bounds protocol test_paper.py \
+	test_arrows.py
 quick: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

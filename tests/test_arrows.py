@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,8 +40,13 @@ def sources() -> dict[str, str]:
     return found
 
 
-def imported(name: str, text: str) -> Iterator[str]:
-    """Yield what a module imports of the package, also within functions, but not for types."""
+@cache
+def imported(name: str, text: str) -> tuple[str, ...]:
+    """Return what a module imports of the package, also within functions, but not for types."""
+    return tuple(_imported(name, text))
+
+
+def _imported(name: str, text: str) -> Iterator[str]:
     tree = ast.parse(text)
     for_types = {
         id(inner)
