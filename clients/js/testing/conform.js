@@ -11,7 +11,7 @@ import { ReplayedSourceForTests } from "./replayed-source.js";
 
 const SUPPORTS = [
   ...["subset-selection", "return-bits", "bits-and-moves", "threshold-bits"],
-  ...["laplace", "randomized-response", "relay", "certificate", "structure", "budget"],
+  ...["laplace", "randomized-response", "laws", "relay", "certificate", "structure", "budget"],
 ];
 
 /** A ledger in a file; node has no IndexedDB. */

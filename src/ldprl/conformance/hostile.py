@@ -20,6 +20,7 @@ from ldprl.conformance.subject import (
     checked,
     path_of,
 )
+from ldprl.mechanisms.by_name import for_tables
 from ldprl.policies.tables import TableDistribution
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.messages import Issued
@@ -159,11 +160,8 @@ def _tables(deployment: Deployment, good: dict[str, Any]) -> Iterator[Change]:
     yield "no policy", {key: value for key, value in good.items() if key != "policy"}
     yield "the number of somebody else", good | {"number": _NUMBER + 1}
     yield "a number of true", good | {"number": True}
-    chances = [[[1.0] + [0.0] * (shape.actions - 1)] * shape.states]
-    law = TableDistribution.of(shape, np.array(chances), "0" * 32)
-    one = deployment.built.ask((Assignment(law),))[0]
-    drawn = Issued(deployment.digest, 1, 0, one).document(deployment.built)
-    given = law.document()
+    drawn = _under_a_law(deployment) | {"number": _NUMBER}
+    given = drawn["law"]
     uneven = copy.deepcopy(given["weights"])
     uneven[0][0][0] -= 1
     hostile_laws = {
@@ -174,6 +172,16 @@ def _tables(deployment: Deployment, good: dict[str, Any]) -> Iterator[Change]:
     }
     for what, change in hostile_laws.items():
         yield f"a law with {what}", drawn | {"law": given | change}
+
+
+def _under_a_law(deployment: Deployment) -> dict[str, Any]:
+    """Return an assignment whose users all take action 0, by a law."""
+    shape = deployment.shape
+    chances = np.zeros((1, shape.states, shape.actions))
+    chances[..., 0] = 1
+    law = TableDistribution.of(shape, chances, "0" * 32)
+    one = deployment.built.ask((Assignment(law),))[0]
+    return Issued(deployment.digest, 1, 0, one).document(deployment.built)
 
 
 def _parameters(good: dict[str, Any]) -> Iterator[Change]:
@@ -222,5 +230,10 @@ def _unsupported(subject: Subject) -> Iterator[Check]:
             given = case.get("reports", case.get("assignments"))[0]["assignment"]
             wrong += [*_taken(subject, good, f"deployment {good['name']!r}", good, given, None)]
             tried += 1
+    for mechanism in {*for_tables()} & subject.supports if "laws" not in subject.supports else ():
+        deployment = Deployment("laws", Shape(2, 2, 2), "2", mechanism)
+        good, given = deployment.document, _under_a_law(deployment) | {"number": _NUMBER}
+        wrong += [*_taken(subject, good, f"a law with {mechanism}", good, given, None)]
+        tried += 1
     if tried:
         yield checked("what is not supported", wrong, f"{tried} deployments are refused")

@@ -21,7 +21,7 @@ from ldprl.protocol.messages import Issued
 
 _SUPPORTS = [
     *("subset-selection", "return-bits", "bits-and-moves", "threshold-bits"),
-    *("laplace", "randomized-response", "relay", "certificate", "structure", "budget"),
+    *("laplace", "randomized-response", "laws", "relay", "certificate", "structure", "budget"),
 ]
 
 
