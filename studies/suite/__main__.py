@@ -26,7 +26,7 @@ def suite(
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="At most 1e5 users and 3 runs, of bandits and 2×2×2."),
+        typer.Option("--quick", help="Bandits and 2×2×2 at ε = 1, at most 1e5 users and 3 runs."),
     ] = False,
     page: Annotated[bool, typer.Option("--page", help="Run nothing: write the page.")] = False,
     confirm: Annotated[
