@@ -1,7 +1,7 @@
 """Run every ``benchmarks/bench_*.py`` and write one Markdown table to stdout and out/bench.md.
 
 A benchmark is a module with a function ``run() -> list[Row]``. ``--markdown FILE`` writes the page
-of the documentation too.
+of the documentation too; with names, such as ``engines``, only these are run, for a look.
 """
 
 from __future__ import annotations
@@ -67,12 +67,17 @@ def table(rows: Iterable[Row]) -> str:
     return "\n".join([HEADER, *map(line, rows)])
 
 
-def collect(folder: Path) -> Iterator[list[Row]]:
-    """Run the benchmarks in ``folder``, in the order of their names; yield the rows so far."""
+def names_in(folder: Path) -> list[str]:
+    """Return the names of the benchmarks in ``folder``, in order."""
+    return [path.stem.removeprefix("bench_") for path in sorted(folder.glob("bench_*.py"))]
+
+
+def collect(names: Iterable[str]) -> Iterator[list[Row]]:
+    """Run benchmarks one after the other; yield the rows so far."""
     rows: list[Row] = []
-    for path in sorted(folder.glob("bench_*.py")):
-        print(f"running {path.stem} …", file=sys.stderr)
-        rows.extend(importlib.import_module(f"benchmarks.{path.stem}").run())
+    for name in names:
+        print(f"running {name} …", file=sys.stderr)
+        rows.extend(importlib.import_module(f"benchmarks.bench_{name}").run())
         yield rows
 
 
@@ -80,10 +85,18 @@ def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=main.__doc__)
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the page too")
-    page: Path | None = parser.parse_args().markdown
+    every = names_in(Path(__file__).parent)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(every)}")
+    given = parser.parse_args()
+    names: list[str] = given.names
+    page: Path | None = given.markdown
+    if unknown := set(names) - set(every):
+        parser.error(f"no benchmark named {', '.join(sorted(unknown))}")
+    if names and page is not None:
+        parser.error("the page has all benchmarks, not those that are named")
     report, out = "", Path("out/bench.md")
     out.parent.mkdir(exist_ok=True)
-    for rows in collect(Path(__file__).parent):
+    for rows in collect(names or every):
         # What has been measured stays if the rest is interrupted.
         report = f"{machine()}\n\n{table(rows)}\n"
         out.write_text(report, encoding="utf-8")
