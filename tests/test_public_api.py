@@ -16,6 +16,7 @@ import pytest
 
 import ldprl
 from ldprl import (
+    LDPES,
     LDPEVI,
     LDPOBI,
     LDPPSRL,
@@ -23,18 +24,23 @@ from ldprl import (
     PSRL,
     UCBVI,
     Assignment,
+    BitsAndMoves,
     BoundedNoise,
     Budget,
     Contexts,
     Gaussian,
     InputError,
     Laplace,
+    LDPReturns,
+    LDPWays,
     NoPrivacy,
     RandomizedResponse,
+    ReturnBits,
     Shape,
     Shuffle,
     SubsetSelection,
     TabularMDP,
+    ThresholdBits,
     UCBVIBernstein,
     grid_world,
     hard_tree,
@@ -46,12 +52,6 @@ from ldprl import (
     run_protocol,
     simulate,
 )
-from ldprl.learning.ldp_es import LDPES
-from ldprl.learning.ldp_returns import LDPReturns
-from ldprl.learning.ldp_ways import LDPWays
-from ldprl.mechanisms.bits_and_moves import BitsAndMoves
-from ldprl.mechanisms.return_bits import ReturnBits
-from ldprl.mechanisms.threshold_bits import ThresholdBits
 from ldprl.policies.features import Feature
 from ldprl.policies.linear import Linear
 from ldprl.policies.network import Network

@@ -11,14 +11,18 @@ if TYPE_CHECKING:
     from ldprl.catalogue import recommended as recommended
     from ldprl.client.ledger import Ledger as Ledger
     from ldprl.errors import InputError as InputError
+    from ldprl.learning.ldp_es import LDPES as LDPES
     from ldprl.learning.ldp_evi import LDPEVI as LDPEVI
     from ldprl.learning.ldp_obi import LDPOBI as LDPOBI
+    from ldprl.learning.ldp_returns import LDPReturns as LDPReturns
     from ldprl.learning.ldp_ts import LDPTS as LDPTS
+    from ldprl.learning.ldp_ways import LDPWays as LDPWays
     from ldprl.learning.learner import Learner as Learner
     from ldprl.learning.psrl import LDPPSRL as LDPPSRL
     from ldprl.learning.psrl import PSRL as PSRL
     from ldprl.learning.ucb_vi import UCBVI as UCBVI
     from ldprl.learning.ucb_vi import UCBVIBernstein as UCBVIBernstein
+    from ldprl.mechanisms.bits_and_moves import BitsAndMoves as BitsAndMoves
     from ldprl.mechanisms.bounded_noise import BoundedNoise as BoundedNoise
     from ldprl.mechanisms.counting import CountingMechanism as CountingMechanism
     from ldprl.mechanisms.gaussian import Gaussian as Gaussian
@@ -27,8 +31,10 @@ if TYPE_CHECKING:
     from ldprl.mechanisms.mechanism import PrivacyWarning as PrivacyWarning
     from ldprl.mechanisms.none import NoPrivacy as NoPrivacy
     from ldprl.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
+    from ldprl.mechanisms.return_bits import ReturnBits as ReturnBits
     from ldprl.mechanisms.shuffle import Shuffle as Shuffle
     from ldprl.mechanisms.subset_selection import SubsetSelection as SubsetSelection
+    from ldprl.mechanisms.threshold_bits import ThresholdBits as ThresholdBits
     from ldprl.mechanisms.trajectory import Trajectory as Trajectory
     from ldprl.protocol.statement import privacy_statement as privacy_statement
     from ldprl.shape import Shape as Shape
@@ -50,6 +56,7 @@ __version__ = "0.2.0"
 # Loaded on first use, so that a client that only privatizes never imports the learner's side.
 _HOMES = {
     "Assignment": "ldprl.assignment",
+    "BitsAndMoves": "ldprl.mechanisms.bits_and_moves",
     "BoundedNoise": "ldprl.mechanisms.bounded_noise",
     "Budget": "ldprl.accounting.composition",
     "Contexts": "ldprl.worlds.contexts",
@@ -59,10 +66,13 @@ _HOMES = {
     "hard_tree": "ldprl.worlds",
     "InputError": "ldprl.errors",
     "Laplace": "ldprl.mechanisms.laplace",
+    "LDPES": "ldprl.learning.ldp_es",
     "LDPEVI": "ldprl.learning.ldp_evi",
     "LDPOBI": "ldprl.learning.ldp_obi",
     "LDPPSRL": "ldprl.learning.psrl",
+    "LDPReturns": "ldprl.learning.ldp_returns",
     "LDPTS": "ldprl.learning.ldp_ts",
+    "LDPWays": "ldprl.learning.ldp_ways",
     "learn": "ldprl.simulation.learn",
     "Learner": "ldprl.learning.learner",
     "Ledger": "ldprl.client.ledger",
@@ -75,6 +85,7 @@ _HOMES = {
     "RandomizedResponse": "ldprl.mechanisms.randomized_response",
     "recommended": "ldprl.catalogue",
     "riverswim": "ldprl.worlds",
+    "ReturnBits": "ldprl.mechanisms.return_bits",
     "Rollouts": "ldprl.simulation.runs",
     "run_protocol": "ldprl.simulation.reference",
     "Shape": "ldprl.shape",
@@ -84,6 +95,7 @@ _HOMES = {
     "Statistics": "ldprl.statistics",
     "SubsetSelection": "ldprl.mechanisms.subset_selection",
     "TabularMDP": "ldprl.worlds",
+    "ThresholdBits": "ldprl.mechanisms.threshold_bits",
     "Trajectory": "ldprl.mechanisms.trajectory",
     "UCBVI": "ldprl.learning.ucb_vi",
     "UCBVIBernstein": "ldprl.learning.ucb_vi",

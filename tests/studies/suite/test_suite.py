@@ -16,8 +16,8 @@ import pytest
 from studies.suite.cells import ENTRIES, Found, Run, SuiteCell, cells_of, users_before
 from studies.suite.closure import SOURCE, closure, code_of, digest_of
 from studies.suite.measures import bootstrap_error, scores_in
-from studies.suite.results import RESULTS, Line, current, read, run
-from studies.suite.worlds import REPORTING, WORLDS
+from studies.suite.results import RESULTS, Line, confirm, current, read, run
+from studies.suite.worlds import REPORTING, WORLDS, available
 
 ROOT = Path(__file__).parents[3]
 OBI = ("ldprl.learning.ldp_obi", "ldprl.mechanisms.laplace")
@@ -186,7 +186,8 @@ def agree(cell: SuiteCell, line: Line, again: Found) -> bool:
 def test_a_random_cell_is_what_was_kept() -> None:
     """Cells of the present code that take less than a minute; the seeds are the same, too."""
     lines = read(RESULTS)
-    cells = [cell for world in WORLDS for cell in cells_of(world) if cell.key in lines]
+    worlds = [world for world in WORLDS if available(world)]
+    cells = [cell for world in worlds for cell in cells_of(world) if cell.key in lines]
     cells = [cell for cell in cells if current(cell, lines[cell.key])]
     cells = [cell for cell in cells if lines[cell.key]["seconds"] < 60]
     if not cells:
@@ -198,3 +199,44 @@ def test_a_random_cell_is_what_was_kept() -> None:
     away = 1 + abs(kept[0]) + 5 * (bootstrap_error([kept]) or 0.0)
     far = {**line["runs"], "regret": [one + away for one in kept]}
     assert not agree(cell, {**line, "runs": far}, again), "numbers that are off are noticed"
+
+
+def test_lines_are_confirmed_if_three_cells_are_the_same_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And stay of older code if one run is not."""
+
+    class Same:
+        regret = 10.0
+
+        def __init__(self, workers: int) -> None:
+            pass
+
+        def __enter__(self) -> Same:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def compute(self, cells: list[SuiteCell]) -> object:
+            return ((place, found(self.regret, 0.4)) for place, _ in enumerate(cells))
+
+    monkeypatch.setattr("studies.suite.results.Processes", Same)
+    monkeypatch.setattr(
+        "studies.suite.results._computed",
+        lambda cells, *_: ((cell, found(10.0, 0.4)) for cell in cells),
+    )
+    path = tmp_path / "results.jsonl"
+    cells = [replace(CELL, world=str(number)) for number in range(5)]
+    run(cells, path, 1)
+    older = [{**line, "code": "0"} for line in read(path).values()]
+    path.write_text("".join(json.dumps(line) + "\n" for line in older), "utf-8")
+    monkeypatch.setattr(Same, "regret", 11.0)
+    assert list(confirm(cells, path, 1).values()) == [False]
+    assert not any(current(cell, read(path)[cell.key]) for cell in cells)
+    monkeypatch.setattr(Same, "regret", 10.0)
+    assert list(confirm(cells, path, 1).values()) == [True]
+    lines = read(path)
+    assert all(current(cell, lines[cell.key]) for cell in cells)
+    assert all(len(line["confirmed"]["cells"]) == 3 for line in lines.values())
+    assert not confirm(cells, path, 1)
