@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -12,10 +13,14 @@ import numpy as np
 import pytest
 
 from ldprl import Trajectory
+from ldprl.certificates import Scale
+from ldprl.certificates.evidence import key_of
 from ldprl.errors import InputError
 from ldprl.mechanisms.sampling import InsecureSource
+from ldprl.policies.linear import Linear
+from ldprl.protocol.certificate import Certified
 from ldprl.protocol.deployment import Deployment
-from ldprl.service.certificate import certify_export
+from ldprl.service.certificate import certify_export, terms_of
 from ldprl.service.database.protocol import Admitted
 from ldprl.service.gauges import gauges
 from ldprl.service.intake import Report
@@ -46,6 +51,20 @@ def opened(database: str, deployment: str = CERTIFIED) -> Service:
     made = Service(ServiceSettings(Deployment.from_toml(tomllib.loads(deployment)), database))
     made.prepare()
     return made
+
+
+def test_terms_are_those_of_the_deployment() -> None:
+    """Returns from −2 to 6, the bits' own e/(1 + e), the policy to start from, and the memory."""
+    problem = Linear(features=["x"], actions=["rest", "run"], horizon=3, returns=(-2, 6))
+    started = problem.with_start(np.arange(1.0, 5.0))
+    certified = Certified("0.25", "0.9", most_lost="0.05", alarm="0.01")
+    terms = terms_of(Deployment("any", started, "1", memory_users=7000, certificate=certified))
+    assert terms is not None
+    assert terms.scale == Scale(terms.scale.keep, 6.0, -2.0)
+    assert terms.scale.keep == pytest.approx(math.e / (1 + math.e))
+    assert (terms.share, terms.confidence, terms.most_lost) == (0.25, 0.9, 0.05)
+    assert (terms.alarm, terms.memory) == (0.01, 7000)
+    assert key_of(terms.incumbent) == key_of(started.incumbent)
 
 
 def some_reports(
