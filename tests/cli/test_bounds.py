@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ldprl.bounds import crowd_bounds, regret_lower_bound_ldp, regret_upper_bound
+from ldprl.cli.show import number_at_least, number_at_most
 from ldprl.mechanisms.by_name import MECHANISMS, build_mechanism
 from ldprl.mechanisms.counting import CountingMechanism
 from ldprl.shape import Shape
@@ -75,8 +76,16 @@ def test_an_instance_has_its_own_bounds(run: Run, tmp_path: Path) -> None:
     assert found["instance"]["pair"]["probability_before"] == 0.7
     assert found["instance"]["reason"] is None
     shown = run(line).out
-    for words in ("This world", "146", "17.98", "state 0, action 1", "any rewards in [0, 1]"):
+    # 145.96 and 17.986, rounded down.
+    for words in ("This world", "145.9", "17.98", "state 0, action 1", "any rewards in [0, 1]"):
         assert words in shown.replace("\n", " ")
+
+
+def test_bounds_are_rounded_to_their_safe_side() -> None:
+    values = (1.00001, 1234.1, 0.25, 1e9)
+    assert [number_at_most(one) for one in values] == ["1.001", "1,235", "0.25", "1e+09"]
+    values = (1.99999, 1234.9, 0.25, 1e9)
+    assert [number_at_least(one) for one in values] == ["1.999", "1,234", "0.25", "1e+09"]
 
 
 def test_a_bound_of_zero_says_why(run: Run) -> None:

@@ -34,7 +34,9 @@ def test_only_what_is_wrong_is_contradicted() -> None:
     )
     said = contradictions(wrong, MECHANISM, sums)
     assert "state 1 follows state 0 after action 1" in said
+    # Too low, and too high.
     assert any(line.startswith("action 1 in state 2 pays") for line in said)
+    assert any(line.startswith("action 0 in state 0 pays") for line in said)
     # Before anybody reports nothing is contradicted.
     assert contradictions(wrong, MECHANISM, MECHANISM.no_statistics()) == []
 

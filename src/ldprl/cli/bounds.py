@@ -16,7 +16,14 @@ from ldprl.cli.instance import (
     show_instance,
 )
 from ldprl.cli.options import shape_from, usual_delta, warn_of_delta
-from ldprl.cli.show import number, show_json, show_line, show_table
+from ldprl.cli.show import (
+    number,
+    number_at_least,
+    number_at_most,
+    show_json,
+    show_line,
+    show_table,
+)
 from ldprl.errors import InputError, probability
 
 if TYPE_CHECKING:
@@ -236,7 +243,7 @@ def show_bounds(found: dict[str, Any]) -> None:
         (
             row["mechanism"],
             "none" if row["epsilon"] is None else f"({row['epsilon']:g}, {row['delta']:.3g})",
-            number(row["regret"]),
+            number_at_most(row["regret"]),
             f"{row['regret'] / trivial:.3g}",
         )
         for row in found["upper"]
@@ -249,11 +256,11 @@ def show_bounds(found: dict[str, Any]) -> None:
     )
     evi = found["ldp_evi"]
     show_line(
-        f"LDP-EVI with subset selection: at most {number(evi['regret'])}, and"
-        f" {number(evi['regret_with_gap'])} for any number of users if every policy that is not"
-        f" best loses at least {evi['gap']}; if everybody explores,"
-        f" {number(evi['regret_if_all_explore'])} and"
-        f" {number(evi['regret_with_gap_if_all_explore'])}."
+        f"LDP-EVI with subset selection: at most {number_at_most(evi['regret'])}, and"
+        f" {number_at_most(evi['regret_with_gap'])} for any number of users if every policy that"
+        f" is not best loses at least {evi['gap']}; if everybody explores,"
+        f" {number_at_most(evi['regret_if_all_explore'])} and"
+        f" {number_at_most(evi['regret_with_gap_if_all_explore'])}."
     )
     show_line(f"Not learning at all costs at most H·K = {number(trivial)}.\n")
 
@@ -262,7 +269,7 @@ def show_bounds(found: dict[str, Any]) -> None:
         show_line(f"No lower bound under ε-LDP here: {least['unmet']}.\n")
     else:
         some = "some MDP of this size costs every ε-LDP learner"
-        show_line(f"Lower bound: {some} a regret of {number(least['regret'])}.\n")
+        show_line(f"Lower bound: {some} a regret of {number_at_least(least['regret'])}.\n")
 
     rates = [(name, number(value)) for name, value in found["rates"].items()]
     show_table("Rates, for comparison", ("of", "order"), rows=rates, right=("order",))

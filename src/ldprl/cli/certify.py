@@ -30,7 +30,7 @@ def certify(
     if as_json:
         show_json(found)
         return
-    policies, sure = found["policies"], f"{found['confidence']:.4g}"
+    policies, sure = found["policies"], at_least(found["confidence"], 4)
     rows = [
         (
             f"policy {place + 1}" + (", current" if place == found["current"] else ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ldprl.cli.show import number, show_line, show_table
+from ldprl.cli.show import number, number_at_least, number_at_most, show_line, show_table
 from ldprl.errors import positive
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ def show_instance(found: dict[str, Any]) -> None:
         rows.append(
             (
                 name,
-                number(found[f"instance_lower_bound{end}"]),
+                number_at_least(found[f"instance_lower_bound{end}"]),
                 number(about[f"constant{end}"]),
-                "none" if pair is None else number(pair["regret"]),
+                "none" if pair is None else number_at_least(pair["regret"]),
             )
         )
     heads = ("privacy", "regret ≥ (K large)", "per ln K", "or its neighbour's (this K)")
@@ -115,14 +115,14 @@ def show_crowd(found: dict[str, Any]) -> None:
         f"Shuffled in crowds of {found['crowd']:,}, ({found['epsilon']:g}, {found['delta']:.3g})-DP"
     )
     rows = [
-        (text, number(found[name]))
+        (text, number_at_least(found[name]))
         for text, name in (
             ("this world, K large, consistent learners", "instance_lower_bound"),
             ("this world or its neighbour, this K, local", "pair_lower_bound"),
             ("the same, whatever a report is by itself", "central_pair_lower_bound"),
-            ("LDP-EVI, at most", "upper_bound"),
         )
     ]
+    rows.append(("LDP-EVI, at most", number_at_most(found["upper_bound"])))
     show_table(title, ("bound", "regret"), rows, right=("regret",))
     show_line(
         f"A report of subset selection may then have ε₀ = {found['local_epsilon']:.3g} by itself."

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
+
+from ldprl.rounding import at_least, at_most
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,4 +58,18 @@ def _console() -> Console:
 
 def number(value: float) -> str:
     """Write ``value`` with four significant digits."""
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"
+    return f"{value:,.0f}" if _whole(value) else f"{value:.4g}"
+
+
+def number_at_most(value: float) -> str:
+    """Write an upper bound in the same way, rounded up."""
+    return number(math.ceil(value)) if _whole(value) else at_most(value, 4)
+
+
+def number_at_least(value: float) -> str:
+    """Write a lower bound in the same way, rounded down."""
+    return number(math.floor(value)) if _whole(value) else at_least(value, 4)
+
+
+def _whole(value: float) -> bool:
+    return 1000 <= abs(value) < 1e7

@@ -1,7 +1,7 @@
 // The first card: what users' own answers say of the policy, without trust in any model.
 
 import { byId, say } from "./dom.js";
-import { count, decimal, interval, percent } from "./words.js";
+import { count, decimal, interval, percentAtLeast } from "./words.js";
 
 /** Show the certificate, if the deployment has any. */
 export function showCertificate(certificate, reward) {
@@ -27,7 +27,7 @@ function changed({ change, alarm }) {
 
 /** Return the best that is certain, in words. */
 export function certified({ policies, current, incumbent, confidence }, reward) {
-  const sure = `${percent(confidence)} sure`;
+  const sure = `${percentAtLeast(confidence)} sure`;
   if (policies.every(({ users }) => users === 0)) {
     return { headline: "No answers yet", tone: "", detail: "Some users will say how it went." };
   }

@@ -7,7 +7,7 @@ import { modelView } from "./model.js";
 import { STALE, poll } from "./poll.js";
 import { policyView } from "./policy.js";
 import { showEarned, weightsView } from "./weights.js";
-import { ago, cause, count, decimal, percent, percentAtMost, rough } from "./words.js";
+import { ago, cause, count, decimal, decimalAtMost, percent, percentAtMost, rough } from "./words.js";
 
 const DEMOS = ["investment-demo", "glucose-demo"];
 const USABLE = 0.9;
@@ -159,7 +159,8 @@ function hostileInWords(share, { influence, deployment: { states, actions } }) {
   const place = `${states[worst.s]}, ${actions[worst.a]}`;
   return (
     `If this share of users lied together, they could shift the estimates by at most the shaded ranges: ` +
-    `${decimal(middle)} in the middle cell, ${decimal(Math.min(1, share * worst.reach))} in the ` +
+    `${decimalAtMost(middle)} in the middle cell, ` +
+    `${decimalAtMost(Math.min(1, share * worst.reach))} in the ` +
     `weakest (${place}).`
   );
 }

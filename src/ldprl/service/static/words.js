@@ -57,6 +57,16 @@ export function percentAtMost(share) {
   return hundred < 100 ? `${hundred}%` : `${(100 * share).toPrecision(6)}%`;
 }
 
+/** Write a share as a percentage with one digit behind the point, rounded down. */
+export function percentAtLeast(share) {
+  return `${Math.floor(1000 * share + 1e-9) / 10}%`;
+}
+
+/** Write a number with two digits behind the point, rounded up. */
+export function decimalAtMost(number) {
+  return decimal(Math.ceil(100 * number - 1e-9) / 100);
+}
+
 /** Write numbers with as many digits as their standard error has a meaning for. */
 export function toError(error, ...numbers) {
   const places = Math.min(20, Math.max(0, 1 - Math.floor(Math.log10(error || 1))));
