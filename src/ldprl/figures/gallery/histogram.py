@@ -122,7 +122,7 @@ def plot(table: pa.Table) -> dict[str, Picture]:
             panel.spines["left"].set_visible(False)
     for panel, title in zip(axes[0], CONSTANTS.values(), strict=True):
         panel.set_title(title)
-        panel.text(0.53, 0.9, "without privacy", transform=panel.transAxes)
+        panel.text(0.57, 0.9, "without privacy", transform=panel.transAxes)
     for panel in axes[-1]:
         panel.set_xlabel("summed reward (each row has its own scale)")
     cell = f"state {STATE}, action {ACTION}"
