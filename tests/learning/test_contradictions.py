@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldprl.learning.contradictions import contradictions
+from ldprl.learning.contradictions import _apart, contradictions
+from ldprl.learning.ldp_evi import Plausible
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.mechanisms.return_bits import ReturnBits
 from ldprl.mechanisms.subset_selection import SubsetSelection
@@ -46,3 +47,17 @@ def test_bits_of_the_return_contradict_nothing() -> None:
     bits = ReturnBits(WORLD.shape, 1.0)
     assert contradictions(known, bits, bits.no_statistics()) == []
     assert not np.isnan(known.fixed_rewards()).any()
+
+
+def test_models_differ_where_their_intervals_do_not_meet() -> None:
+    """In rewards, or in moves alone; by as much as is between them."""
+    rewards, moves = np.full((1, 1, 2), 0.5), np.full((1, 1, 2, 1), 0.5)
+    one = Plausible(rewards, rewards, moves, moves, rewards, moves)
+    far = one._replace(move_low=moves + 0.25, move_high=moves + 0.5)
+    assert _apart(one, one) == (0.0, [])
+    for early, late in ((one, far), (far, one)):
+        apart, said = _apart(early, late)
+        assert apart == 0.5
+        assert [line.split(" with")[0] for line in said] == [
+            f"state 0 follows state 0 after action {action}" for action in (0, 1)
+        ]

@@ -13,6 +13,7 @@ from scipy import stats
 from ldprl import InputError, Laplace, Shape
 from ldprl.assignment import Assignment, check_plan
 from ldprl.audit import audit
+from ldprl.audit.neighbours import worst_pairs
 from ldprl.mechanisms import threshold_bits
 from ldprl.mechanisms.by_name import build_mechanism
 from ldprl.mechanisms.questions.returns import UNIT
@@ -63,6 +64,8 @@ def test_the_attack_finds_epsilon_and_no_more() -> None:
     found = audit(MECHANISM, MECHANISM.guarantee, samples=20_000)
     assert 0.85 < found.empirical_epsilon_lower <= 1.0
     assert (found.verdict, found.pair) == ("holds", "most or least")
+    pairs = [(one.first.value, one.second.value) for one in worst_pairs(MECHANISM)]
+    assert pairs == [(6.0, -2.0), (6.0, None)]
 
 
 def test_a_mechanism_that_lies_less_is_caught() -> None:

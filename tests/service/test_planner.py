@@ -14,6 +14,8 @@ import pytest
 
 from ldprl.assignment import Assignment
 from ldprl.errors import InputError
+from ldprl.policies.linear import Linear
+from ldprl.policies.perturbed import Perturbed
 from ldprl.protocol.deployment import Deployment
 from ldprl.service.causes import RejectionError
 from ldprl.service.database.protocol import Admitted
@@ -295,3 +297,18 @@ def test_assignments_come_in_their_shares(tmp_path: Path) -> None:
         spread = 6 * np.sqrt(4000 * one.share * (1 - one.share))
         assert abs(drawn.count(index) - 4000 * one.share) <= spread
     service.database.close()
+
+
+def test_plans_of_two_deployments_have_randomness_of_their_own() -> None:
+    """And the same deployment's version the same, wherever it is planned."""
+    problem, nothing = Linear(features=("x",), actions=("a", "b"), horizon=2, returns=(0, 1)), None
+
+    def seed(name: str, version: int) -> str:
+        parts: list[Any] = [nothing, Deployment(name, problem, "1"), *[nothing] * 4]
+        planner = Planner(*parts)
+        (one,) = planner.plan(parts[1].built.no_statistics(), version)
+        assert isinstance(one.policies, Perturbed)
+        return one.policies.seed
+
+    assert seed("here", 1) == seed("here", 1)
+    assert len({seed("here", 1), seed("here", 2), seed("there", 1)}) == 3

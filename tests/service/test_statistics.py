@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import cast
 
 import numpy as np
+import pytest
 
 from ldprl.assignment import shares_of
 from ldprl.learning.ldp_ts import LDPTS
 from ldprl.learning.learner import next_plan
 from ldprl.protocol.deployment import Deployment
+from ldprl.service import statistics
 from ldprl.service.database.protocol import Database, StoredPlan, Sum
 from ldprl.service.plans import plan_text
 from ldprl.service.statistics import Decoder
@@ -53,3 +55,16 @@ def test_a_change_of_the_model_is_seen_until_the_old_one_is_forgotten() -> None:
         assert found is None or found["differences"]
         assert decoder.statistics(kept.sums).users == (memory or 15 * USERS)
         assert decoder.change(kept.sums[: len(kept.sums) // 15]) is None
+
+
+@pytest.mark.parametrize(("memory", "first"), [(None, 1), (2 * USERS, 4)])
+def test_each_stretch_of_memory_has_a_share_of_the_failure_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, memory: int | None, first: int
+) -> None:
+    """It is told by the version with which what is remembered begins."""
+    asked: list[int] = []
+    monkeypatch.setattr(statistics, "model_change", lambda _, blocks, start: asked.append(start))
+    deployment = Deployment("d", WORLDS[0].shape, "4", memory_users=memory)
+    kept = Kept(deployment, [WORLDS[0]] * 5)
+    assert Decoder(cast(Database, kept), deployment).change(kept.sums) is None
+    assert asked == [first]
