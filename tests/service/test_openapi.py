@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import Any
 
+import jsonschema_rs
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 
 from ldprl.service.openapi import document
+from tests.browser.make_vectors import VECTORS
 
 from .server import TOKEN, Server
 
@@ -67,6 +69,33 @@ def test_real_answers_are_as_documented(server: Server) -> None:
     assert (
         validated(server, "/v1/policy/{version}/{assignment}", "GET", path_parameters=place) == 200
     )
+
+
+def test_the_protocol_s_vectors_are_as_documented() -> None:
+    vectors = json.loads(VECTORS.read_text(encoding="utf-8"))
+    for case in [*vectors["deployments"], vectors["refusals"], vectors["hostile"]]:
+        assert faults("DeploymentDocument", case["document"]) == []
+        for report in case.get("reports", ()):
+            assert faults("Assignment", report["assignment"]) == []
+    assert faults("Plan", vectors["hostile"]["plan"] | {"users": 0}) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"low": None}, {"high": "3"}, {"kind": "unheard-of"}, {"more": 1}, {"step": 1}],
+    ids=str,
+)
+def test_a_question_that_no_service_asks_is_not_documented(change: dict[str, Any]) -> None:
+    asked = {"kind": "return", "step": 0, "low": 0, "high": 9, "expected": 0, "scored": 1}
+    one = {"deployment": "0" * 64, "version": 1, "assignment": 0, "policy": [[0]]}
+    assert faults("Assignment", one | {"questions": [asked]}) == []
+    assert faults("Assignment", one | {"questions": [asked | change]}) != []
+
+
+def faults(name: str, content: object) -> list[str]:
+    """Return how a document differs from a schema."""
+    schema = document() | {"$ref": f"#/components/schemas/{name}"}
+    return [str(error) for error in jsonschema_rs.Draft202012Validator(schema).iter_errors(content)]
 
 
 def validated(

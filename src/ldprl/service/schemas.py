@@ -43,36 +43,131 @@ def _counts(names: list[str]) -> Schema:
     return record(**dict.fromkeys(names, COUNT))
 
 
+_DECIMAL = {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"}
+_WORD = {"type": "string", "pattern": "^[0-9]+$"}
+
+
+def said(text: str, schema: Schema) -> Schema:
+    """Return a schema with a description."""
+    return schema | {"description": text}
+
+
 _TABLE = list_of(list_of(COUNT))
-# A table, or the parameters of a policy on vectors, as base64 of float32.
-_POLICY = {"anyOf": [_TABLE, record(parameters=_TEXT)]}
+_POLICY = {
+    "anyOf": [
+        said(
+            "The action of each state, a row for each step; one row alone, with a number, is for"
+            " all steps.",
+            _TABLE,
+        ),
+        said("Of a policy on vectors: base64 of float32.", record(parameters=_TEXT)),
+    ]
+}
 _THRESHOLD = record(
     ("own",),
     kind={"const": "threshold"},
-    low=COUNT,
-    high=COUNT,
-    baseline=list_of(COUNT, minItems=256, maxItems=256),
-    # The user's 32-bit word, and whether the threshold is a wide one.
-    own={"type": "array", "minItems": 2, "maxItems": 2},
+    low=said("The least threshold, in 1/2¹⁶ of the range of returns.", COUNT),
+    high=said("The largest one.", COUNT),
+    baseline=said(
+        "What the service expects of returns above each 256th of the range; of no use to a client.",
+        list_of(COUNT, minItems=256, maxItems=256),
+    ),
+    own=said(
+        "The user's 32-bit word, and whether the threshold is a wide one; none under a law.",
+        list_of({"type": ["integer", "boolean"]}, minItems=2, maxItems=2),
+    ),
 )
-_ABOUT_A_STEP = {
-    "type": "object",
-    "properties": {
-        "kind": {"enum": sorted(observable_kinds())},
-        "step": COUNT,
-        # The cell of each state, where states are not asked about one by one.
-        "where": list_of(COUNT),
-    },
-    "required": ["kind", "step"],
+_ORACLE = record(items=VERSION, size=VERSION, threshold=_WORD)
+_OWN_CELLS = {
+    "where": said(
+        "The cell of each state, where states are not asked about one by one.", list_of(COUNT)
+    ),
+    **_ORACLE["properties"],
 }
-_QUESTIONS = list_of({"anyOf": [_ABOUT_A_STEP, _THRESHOLD]})
-# Tables from a public seed: each row of weights sums to 2³². Or parameters around a mean.
+_ABOUT_A_STEP = record(
+    tuple(_OWN_CELLS),
+    kind={"enum": ["joint", "reward", "transition", "worth"]},
+    step=COUNT,
+    **_OWN_CELLS,
+)
+_RETURN = record(
+    ("way", "middle", "scale"),
+    kind={"const": "return"},
+    step={"const": 0},
+    low=said("The least threshold of the bit, in 1/2¹⁶ of a reward.", COUNT),
+    high=said("The largest one.", COUNT),
+    **{
+        name: said("What the service makes of the answer; of no use to a client.", COUNT)
+        for name in ("expected", "scored", "way", "middle", "scale")
+    },
+)
+_KNOWN = {"joint", "reward", "transition", "worth", "return"}
+# Kinds of one's own, where there are any.
+_OTHERS: list[Schema] = [
+    {"type": "object", "properties": {"kind": {"const": kind}, "step": COUNT}, "required": ["kind"]}
+    for kind in sorted({*observable_kinds()} - _KNOWN)
+]
+_QUESTIONS = list_of({"anyOf": [_ABOUT_A_STEP, _RETURN, _THRESHOLD, *_OTHERS]})
 _LAW = {
     "anyOf": [
-        record(("where",), seed=HEX_32, weights=list_of(_TABLE), where=list_of(COUNT)),
-        record(seed=HEX_32, mean=_TEXT, spread=_TEXT),
+        said(
+            "Tables from a public seed: each row of weights sums to 2³².",
+            record(("where",), seed=HEX_32, weights=list_of(_TABLE), where=list_of(COUNT)),
+        ),
+        said("Parameters around a mean.", record(seed=HEX_32, mean=_TEXT, spread=_TEXT)),
     ]
 }
+_DOCUMENT = record(
+    ("shape", "policy", "step_hours", "memory_users", "shuffle", "certificate", "structure"),
+    format={"const": FORMAT},
+    name=_TEXT,
+    labels=record(
+        ("states", "actions"),
+        title=_TEXT,
+        states=list_of(_TEXT),
+        actions=list_of(_TEXT),
+        reward=_TEXT,
+    ),
+    epsilon=said("Of one report, for the whole episode.", _DECIMAL),
+    delta=_DECIMAL,
+    mechanism=_TEXT,
+    randomizer=said(
+        "What a client draws with: options of the mechanism, and its constants.",
+        {"type": "object", "additionalProperties": {"anyOf": [_ORACLE, _TEXT, COUNT]}},
+    ),
+    shape=record(
+        states=VERSION, actions=VERSION, horizon=VERSION, step_dependent={"type": "boolean"}
+    ),
+    policy=said("In place of a shape, where users see vectors.", {"type": "object"}),
+    learner=_TEXT,
+    failure_probability=_DECIMAL,
+    epochs=_TEXT,
+    first_epoch=VERSION,
+    memory_users=VERSION,
+    report_window_hours=VERSION,
+    step_hours=_DECIMAL,
+    shuffle=record(
+        crowd=VERSION,
+        central_epsilon=_DECIMAL,
+        delta=_DECIMAL,
+        key=said("X25519, which reports are sealed to.", _DIGEST),
+    ),
+    certificate=record(
+        ("most_lost", "alarm"),
+        share=_DECIMAL,
+        confidence=_DECIMAL,
+        most_lost=_DECIMAL,
+        alarm=_DECIMAL,
+    ),
+    structure=record(
+        ("admissible", "successors", "rewards", "groups", "incumbent"),
+        admissible=_TABLE,
+        successors=_TABLE,
+        rewards=list_of(list_of(_TEXT)),
+        groups=list_of(COUNT),
+        incumbent={"anyOf": [list_of(COUNT), _TABLE]},
+    ),
+)
 _PUBLIC_STATUS = record(
     deployment=_DIGEST,
     name=_TEXT,
@@ -106,9 +201,10 @@ _CHANGE = record(
 SCHEMAS: dict[str, Schema] = {
     "Problem": record(cause=_TEXT, detail=_TEXT),
     "Deployment": record(
-        digest=_DIGEST,
-        deployment={"type": "object", "properties": {"format": {"const": FORMAT}}},
+        digest=said("For people: a client computes it from the document.", _DIGEST),
+        deployment=ref("DeploymentDocument"),
     ),
+    "DeploymentDocument": _DOCUMENT,
     "Assignment": record(
         ("policy", "law", "number"),
         deployment=_DIGEST,
@@ -117,7 +213,7 @@ SCHEMAS: dict[str, Schema] = {
         policy=_POLICY,
         law=_LAW,
         questions=_QUESTIONS,
-        number=NUMBER,
+        number=said("The user's own, where there is a law.", NUMBER),
     ),
     "Plan": record(
         ("report_bytes",),
@@ -145,7 +241,11 @@ SCHEMAS: dict[str, Schema] = {
         version={"type": "integer"},
         assignment={"type": "integer"},
         number=NUMBER,
-        values=list_of({"type": "integer"}),
+        values=said(
+            "The items of the answers, or a number for each counter. Of a user who stopped early"
+            " or did something else too: they look like any other.",
+            list_of({"type": "integer"}),
+        ),
     ),
     "Counted": record(id=HEX_32, status={"enum": ["counted", "duplicate"]}),
     "Refused": record(
