@@ -60,7 +60,7 @@ class Entry:
 ENTRIES = (
     Entry("LDP-TS", "ldp-ts", "subset-selection", "none", 25),
     Entry("LDP-RETURNS", "ldp-returns", "return-bits", None, 128),
-    Entry("LDP-WAYS", "ldp-ways", "bits-and-moves", None, 10**3, least=12),
+    Entry("LDP-WAYS", "ldp-ways", "bits-and-moves", None, 10**3, least=25),
     Entry("LDP-EVI", "ldp-evi", "subset-selection", "none", 25),
     Entry("LDP-OBI", "ldp-obi", "laplace", "none", 100),
     Entry("LDP-OBI, printed", "ldp-obi", "laplace", "none", 100, "paper"),

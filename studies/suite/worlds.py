@@ -167,7 +167,7 @@ WORLDS = (
         5,
         shape=Shape(401, 6, 50),
         package="gymnasium",
-        replan="growth:0.2",
+        replan="growth:0.5",
     ),
     World(
         "icu-sepsis",
@@ -178,7 +178,7 @@ WORLDS = (
         5,
         shape=Shape(716, 25, 20),
         package="icu_sepsis",
-        replan="growth:0.2",
+        replan="growth:0.5",
     ),
     World("cartpole", "CartPole-v1", _FEATURES, _named("cartpole"), 20_000, 20),
     World("glucose", "glucose", _FEATURES, _named("glucose"), 10**5, 20),
