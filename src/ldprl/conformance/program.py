@@ -62,7 +62,7 @@ class Program:
     def send(self, name: str, **request: Any) -> None:
         """Write a call, and do not wait for the answer."""
         if self._process is None or self._process.poll() is not None:
-            self._start()
+            self.start()
         assert self._process is not None
         assert self._process.stdin is not None
         # Where it has ended, its output has too.
@@ -83,7 +83,8 @@ class Program:
                 stream.close()
         self._process = self._reader = None
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Start it anew, or refuse a command that does not start."""
         self.kill()
         try:
             process = subprocess.Popen(

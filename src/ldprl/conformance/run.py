@@ -23,6 +23,7 @@ def conform(command: str, samples: int = SAMPLES) -> Iterator[Check]:
     """Yield the checks as they are made; the first one that the program dies in is the last."""
     with Program(command) as program, tempfile.TemporaryDirectory() as folder:
         name = "contract"
+        program.start()
         try:
             subject = Subject(program, Path(folder), samples)
             said = program.call("features").get("supports")
