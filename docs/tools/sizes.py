@@ -10,6 +10,7 @@ import argparse
 import ast
 import re
 from collections.abc import Container, Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -32,9 +33,15 @@ def modules(source: Path) -> dict[str, Path]:
     return {name.removesuffix(".__init__"): path for name, path in names}
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Return a file's tree."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path, known: Container[str]) -> Iterator[str]:
     """Yield what a module imports, inside functions too, but not for types alone."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     typed = {
         id(node)
         for top in ast.walk(tree)
@@ -86,7 +93,7 @@ def shares(source: Path) -> tuple[int, int, int]:
     for path in modules(source).values():
         lines = lines_of(path)
         said = {at for at, line in enumerate(lines, 1) if line.lstrip().startswith("#")}
-        for node in ast.walk(ast.parse("\n".join(lines))):
+        for node in ast.walk(parsed(path)):
             spanned = range(getattr(node, "lineno", 0), (getattr(node, "end_lineno", 0) or 0) + 1)
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 said.update(spanned if isinstance(node.value.value, str) else ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +13,7 @@ SLACK = 0.03
 """Figures that have moved by less may wait for the next renewal."""
 
 
+@cache
 def tool() -> ModuleType:
     spec = importlib.util.spec_from_file_location("sizes", ROOT / "docs" / "tools" / "sizes.py")
     assert spec is not None
