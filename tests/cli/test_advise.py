@@ -120,6 +120,10 @@ def test_users_who_overlap_learn_later_and_the_answer_has_a_calendar(run: Run) -
     assert at_once["calendar"] is None
     assert found["recommendation"]["loss"] > 2 * at_once["recommendation"]["loss"]
     assert (found["calendar"]["first_version_users"], found["calendar"]["days"]) == (1800, 10.0)
+    late = "Whatever ε is, 1,800 of these 2,000 begin before the first report arrives"
+    assert late in found["recommendation"]["sentence"]
+    assert late not in at_once["recommendation"]["sentence"]
+    assert "nobody learns enough" not in found["recommendation"]["sentence"]
     said = found["calendar"]["sentence"]
     assert said.startswith(
         "2,000 episodes begin within 10 days, and the last report comes on day 19"

@@ -39,11 +39,23 @@ def recommendation(advice: Advice) -> str:
         answer = f"{who} down to a loss of {advice.target:g} {within}; {loses}"
     elif advice.asked == "epsilon":
         answer = f"Take {pair} at {level}: {loses}"
-    elif advice.loss > _POOR:
+    elif advice.loss > _POOR and not _too_late(advice):
         answer = f"At {level} nobody learns enough: of {pair}, {loses}"
     else:
         answer = f"At {level} take {pair}: {loses}"
-    return f"{answer}. {_handed(advice)} {_guarantee(advice)}"
+    return f"{answer}. {_too_late(advice)}{_handed(advice)} {_guarantee(advice)}"
+
+
+def _too_late(advice: Advice) -> str:
+    """Say so where most users begin before anybody has reported: no ε helps these."""
+    calendar, users = advice.calendar, advice.users
+    if calendar is None or calendar.lag <= users / 2:
+        return ""
+    first = min(calendar.lag, users)
+    return (
+        f"Whatever ε is, {first:,} of these {users:,} begin before the first report arrives, and"
+        " learning comes too late for them. "
+    )
 
 
 def _expected(advice: Advice) -> str:

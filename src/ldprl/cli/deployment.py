@@ -244,7 +244,13 @@ def _time(found: Deployment) -> str:
         if reports
         else ""
     )
+    window = found.report_window_hours
+    waits = (
+        f", a crowd waits for {duration.linger(window) / 3600:g} h at the relay"
+        if found.shuffle is not None
+        else ""
+    )
     return (
-        f"; {duration}: reports count until {found.report_window_hours} h after their policy was"
-        f" replaced{always}"
+        f"; {duration}: reports count until {window} h after their policy was replaced{waits}"
+        f"{always}"
     )

@@ -64,7 +64,11 @@ def ledger(
             shown["left"] = {"reports": left.reports, "days": left.days}
         show_json(shown)
         return
-    rows = [[str(value) for value in _row(entry).values()] for entry in entries]
+    # A digest's beginning, so that all columns fit into 80 characters; --json has all of it.
+    rows = [
+        [str(value) for value in (_row(entry) | {"deployment": entry.deployment[:12]}).values()]
+        for entry in entries
+    ]
     heads = ("report", "deployment", "ε", "δ", "state", "bytes")
     show_table(str(file), heads, rows, right=("ε", "δ", "bytes"))
     show_line(

@@ -73,6 +73,7 @@ class Planner(Loop):
 
     def warm_up(self) -> Plan:
         """Plan from no reports, so that everything is compiled before the first user comes."""
+        _log.info("compiling, if nothing is compiled yet: that takes up to a minute")
         return self.plan(self._deployment.built.no_statistics(), 1)
 
     def plan(self, statistics: Statistics, version: int, evidence: Evidence | None = None) -> Plan:
