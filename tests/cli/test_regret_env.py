@@ -7,12 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ldprl import learn
+from ldprl.cli.regret_env import _show
 
 from .conftest import Run
 
@@ -92,6 +94,15 @@ def test_the_table_says_what_enters_unscaled_and_how_to_scale_it(run: Run) -> No
     assert "share of the gap closed" in out
     scaled = run(f"{SMALL} --epsilon 2 --scale 2.4,2,0.2,2").out
     assert "--scale" not in scaled
+
+
+def test_a_share_of_nothing_has_no_sign(capsys: pytest.CaptureFixture[str]) -> None:
+    found = learn("CartPole-v1", epsilon=2, users=30, horizon=20)
+    worth = np.full_like(found.worth, 9.4)
+    worth[:, -1] = 9.399
+    _show(replace(found, worth=worth))
+    assert "0.0% on average, 0.0% at least" in (out := capsys.readouterr().out)
+    assert "-0.0%" not in out
 
 
 @pytest.mark.parametrize("more", ["--policy network --hidden 3", "--mechanism none"])

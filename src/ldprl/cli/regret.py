@@ -349,7 +349,7 @@ def _closed(found: Learnt) -> str:
     shares = found.shares
     if not shares:
         return "no gap"
-    return f"{sum(shares) / len(shares):.1%} on average, {min(shares):.1%} at least"
+    return f"{sum(shares) / len(shares):z.1%} on average, {min(shares):z.1%} at least"
 
 
 def show_until_certified(

@@ -157,7 +157,7 @@ def _show(found: Rollouts) -> None:
     ]
     if found.learned is not None:
         shares = found.learned
-        closed = f"{shares.mean():.1%} on average, {shares.min():.1%} at least"
+        closed = f"{shares.mean():z.1%} on average, {shares.min():z.1%} at least"
         rows.append(("share of the gap closed", closed))
     private = "none"
     if math.isfinite(found.epsilon):
