@@ -151,12 +151,14 @@ def test_a_plan_that_is_overdue_is_told_of(database: str, monkeypatch: pytest.Mo
     # The next version is due from when it is, although this server has not seen a moment between.
     service.planner.step()
     service.database.want_plan(2)
+    # A busy machine may take longer than a second from here to there.
+    monkeypatch.setattr(board_module, "_OVERDUE", 60.0)
     told()
     # The gauge has milliseconds.
     time.sleep(0.01)
     status, seconds = told()
     assert status == "ok"
-    assert 0 < seconds < 1
+    assert 0 < seconds < 60
     service.planner.step()
     assert told() == ("ok", 0.0)
     service.database.close()
