@@ -33,9 +33,6 @@ def test_the_factors_multiply_to_the_ratio(table: pa.Table) -> None:
     assert len(rows) == 2 * len(limit.EPSILONS) * len(limit.PLAYERS)
     for row in rows:
         assert row["mean"] <= row["worst"]
-        if row["learner"] == "ldp-returns":
-            assert row["questions"] is row["widths"] is row["exploration"] is None
-            continue
         product = row["questions"] * row["widths"] * row["exploration"]
         assert product == pytest.approx(row["ratio"])
     constant = instance_lower_bound(limit.worlds()[0].mdp, 0.5).at(SMALL.episodes)
