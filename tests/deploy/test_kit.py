@@ -16,11 +16,19 @@ from typing import Any
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from starlette.routing import Route
+
+from ldprl.service.app import App
+from ldprl.service.settings import ServiceSettings
+from tests.service.balancer import CONF, configuration
+from tests.service.balancer import program as nginx
+from tests.service.database.test_database import opened
 
 ROOT = Path(__file__).parents[2]
 KIT = ROOT / "deploy"
 DOCKERFILE = (KIT / "Dockerfile").read_text(encoding="utf-8")
-MANIFESTS = sorted((KIT / "kubernetes").glob("*.yaml"))
+KUBERNETES = KIT / "kubernetes"
+MANIFESTS = [*sorted(KUBERNETES.glob("*.yaml")), KUBERNETES / "relay" / "relay.yaml"]
 
 
 def program(name: str, package: str) -> str:
@@ -109,20 +117,26 @@ def test_no_container_can_take_a_whole_machine() -> None:
             assert limits.keys() == {"cpus", "memory", "pids"}
     for path in MANIFESTS:
         text = path.read_text(encoding="utf-8")
-        assert text.count("limits: {memory: ") == text.count("image: ")
+        assert len(re.findall(r"limits: {cpu: .*, memory: ", text)) == text.count("image: ")
+
+
+def commands() -> dict[str, Any]:
+    """Return the commands of ``ldprl`` by name."""
+    from typer.main import get_command
+
+    from ldprl.cli.app import app
+
+    return dict(get_command(app).commands)  # type: ignore[attr-defined]
 
 
 def test_the_relays_compose_file_is_valid() -> None:
     document = yaml.safe_load((KIT / "relay.compose.yaml").read_text(encoding="utf-8"))
     relay = document["services"]["relay"]
     assert relay["ports"] == ["127.0.0.1:8000:8000"]
-    from typer.main import get_command
-
-    from ldprl.cli.app import app
-
-    name, *options = relay["command"]
-    known = {text for one in get_command(app).commands[name].params for text in one.opts}  # type: ignore[attr-defined]
-    assert {option.partition("=")[0] for option in options} <= known
+    (pod,) = (one for one in containers() if one[1]["name"] == "relay")
+    for name, *options in (relay["command"], pod[1]["args"]):
+        known = {text for one in commands()[name].params for text in one.opts}
+        assert {option.partition("=")[0] for option in options} <= known
     compose = program("docker-compose", "apt-get install docker-compose")
     check = (compose, "--file", str(KIT / "relay.compose.yaml"), "config", "--quiet")
     given = {"SERVICE_URL": "https://service.example", "DIGEST": "x", "RELAY_TOKEN": "x"}
@@ -156,7 +170,82 @@ def test_no_container_has_privileges() -> None:
         assert not pod["automountServiceAccountToken"]
         assert not container["securityContext"]["allowPrivilegeEscalation"]
         assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
-        assert "memory" in container["resources"]["limits"]
+        assert container["resources"]["limits"].keys() == {"cpu", "memory"}
+
+
+def test_no_probe_waits_for_a_second_alone() -> None:
+    """Which is what Kubernetes waits for, and a busy server may take longer."""
+    for _, container in containers():
+        probes = {name: one for name, one in container.items() if name.endswith("Probe")}
+        assert all(one["timeoutSeconds"] >= 5 for one in probes.values())
+        if container["name"] in ("ldprl", "relay"):
+            assert probes.keys() == {"startupProbe", "readinessProbe", "livenessProbe"}
+
+
+def the(kind: str, file: str) -> dict[str, Any]:
+    """Return the one document of a kind in a manifest."""
+    documents = yaml.safe_load_all((KUBERNETES / file).read_text(encoding="utf-8"))
+    (found,) = (one for one in documents if one["kind"] == kind)
+    return dict(found)
+
+
+def test_the_servers_are_spread_and_replaced_one_by_one() -> None:
+    deployment = the("Deployment", "service.yaml")["spec"]
+    assert deployment["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}
+    pod = deployment["template"]
+    for one in pod["spec"]["topologySpreadConstraints"]:
+        assert one["labelSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+        # Else the old servers would leave no machine for the new ones.
+        assert one["matchLabelKeys"] == ["pod-template-hash"]
+    (container,) = pod["spec"]["containers"]
+    probe = container["startupProbe"]
+    # As long as it waits for its database, and a minute more.
+    seconds = probe["periodSeconds"] * probe["failureThreshold"]
+    assert seconds >= ServiceSettings.database_wait + 60
+
+
+def test_the_ingress_leads_to_what_is_public_and_to_nothing_else(tmp_path: Path) -> None:
+    (rule,) = the("Ingress", "ingress.yaml")["spec"]["rules"]
+    paths = rule["http"]["paths"]
+    assert {one["backend"]["service"]["name"] for one in paths} == {"ldprl"}
+
+    def leads(path: str) -> bool:
+        return any(
+            path == one["path"]
+            or (one["pathType"] == "Prefix" and path.startswith(one["path"] + "/"))
+            for one in paths
+        )
+
+    service = opened(f"sqlite:///{tmp_path}/one.sqlite")
+    known = [route.path for route in App(service)._inner.routes if isinstance(route, Route)]
+    service.database.close()
+    known += ["/v1/reports", "/v1/crowds", "/v1/crowds/next"]
+    private = {path for path in known if path.startswith("/v1/admin/")} | {"/metrics"}
+    assert len(private) > 3
+    assert {path for path in known if not leads(path)} == private
+
+
+def test_the_patch_for_a_relay_mounts_the_key_where_it_is_looked_for() -> None:
+    text = (KUBERNETES / "relay" / "service-patch.yaml").read_text(encoding="utf-8")
+    pod = yaml.safe_load(text)["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    (mount,), (volume,) = container["volumeMounts"], pod["volumes"]
+    assert mount["name"] == volume["name"]
+    values = {one["name"]: one.get("value") for one in container["env"]}
+    (item,) = volume["secret"]["items"]
+    assert values["LDPRL_PRIVATE_KEY_FILE"] == f"{mount['mountPath']}/{item['path']}"
+    assert values.keys() <= {one.envvar for one in commands()["serve"].params}
+    base = the("Deployment", "service.yaml")["spec"]["template"]["spec"]
+    assert container["name"] in {one["name"] for one in base["containers"]}
+    assert volume["name"] not in {one["name"] for one in base["volumes"]}
+
+
+def test_the_balancers_configuration_is_valid(tmp_path: Path) -> None:
+    text = CONF.read_text(encoding="utf-8")
+    mutant = text.replace("proxy_cache_lock", "proxy_cach_lock")
+    for words, valid in ((text, True), (mutant, False)):
+        conf = configuration(tmp_path, "127.0.0.1:8080", words)
+        assert succeeds(nginx(), "-t", "-c", str(conf), "-p", str(tmp_path)) == valid
 
 
 def test_the_scrape_configuration_is_valid() -> None:

@@ -28,7 +28,7 @@ class Postgres:
         self, programs: Path, folder: Path, address: str, port: int, durable: bool
     ) -> None:
         self._programs = programs
-        self._folder = folder
+        self.folder = folder
         self._durable = durable
         self._numbers = itertools.count()
         self._address = address
@@ -62,17 +62,17 @@ class Postgres:
 
     def start(self) -> None:
         """Start, and wait until it answers."""
-        options = f"-p {self.port} -c listen_addresses={self._address} -k {self._folder}"
+        options = f"-p {self.port} -c listen_addresses={self._address} -k {self.folder}"
         if not self._durable:
             # Tests end processes, never the power: what was written is there, on disk or not yet.
             # With fsync, recovery took a minute where other tests kept the disk busy.
             options += " -c fsync=off"
-        self._control("start", "-w", "-l", str(self._folder / "log"), "-o", options)
+        self._control("start", "-w", "-l", str(self.folder / "log"), "-o", options)
 
     @property
     def running(self) -> bool:
         """Whether it has been started and not stopped."""
-        return (self._folder / "data" / "postmaster.pid").exists()
+        return (self.folder / "data" / "postmaster.pid").exists()
 
     def stop(self, mode: str = "fast") -> None:
         """Stop; ``mode="immediate"`` is a crash."""
@@ -80,28 +80,26 @@ class Postgres:
 
     def remove(self) -> None:
         """Stop, and delete everything."""
-        self._run(
-            "pg_ctl", "stop", "-D", str(self._folder / "data"), "-m", "immediate", check=False
-        )
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._run("pg_ctl", "stop", "-D", str(self.folder / "data"), "-m", "immediate", check=False)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _url(self, name: str) -> str:
         return f"postgresql://{_USER}@{self._address}:{self.port}/{name}"
 
     def _control(self, *arguments: str) -> None:
-        self._run("pg_ctl", "-D", str(self._folder / "data"), *arguments)
+        self._run("pg_ctl", "-D", str(self.folder / "data"), *arguments)
 
     def _run(self, program: str, *arguments: str, check: bool = True) -> None:
         line = [self.program(program), *arguments]
         if os.geteuid() == 0:
             line = ["setpriv", f"--reuid={_unprivileged()}", "--clear-groups", *line]
         # pg_ctl hands its output to the server, so a pipe would never end.
-        with (self._folder / "output").open("ab") as output:
+        with (self.folder / "output").open("ab") as output:
             done = subprocess.run(
-                line, stdout=output, stderr=output, cwd=self._folder, check=False, timeout=60
+                line, stdout=output, stderr=output, cwd=self.folder, check=False, timeout=60
             )
         if check and done.returncode:
-            raise RuntimeError(f"{program}: {(self._folder / 'output').read_text()}")
+            raise RuntimeError(f"{program}: {(self.folder / 'output').read_text()}")
 
 
 def _programs() -> Path:

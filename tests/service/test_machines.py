@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-import re
-import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from .balancer import balancer
 from .cluster import Postgres
 from .conftest import StartServer
 from .load import DEPLOYMENT, Load
@@ -23,7 +21,6 @@ from .server import Client, Server
 from .test_takeover import made, wait_for_plan
 
 pytestmark = pytest.mark.slow
-CONF = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 SERVERS = ("one", "two")
 
 
@@ -53,40 +50,11 @@ def site(start_server: StartServer, tmp_path: Path) -> Iterator[Site]:
 
         servers = {name: start(name) for name in SERVERS}
         with machines.on("balancer") as address:
-            nginx = balancer(tmp_path, address)
+            nginx = balancer(tmp_path, f"{address}:8080")
             running.callback(nginx.wait)
             running.callback(nginx.terminate)
         running.enter_context(machines.on("users"))
         yield Site(machines, start, servers, f"http://{address}:8080")
-
-
-def balancer(folder: Path, address: str) -> subprocess.Popen[bytes]:
-    """Start nginx as the kit has it, without TLS and without limits on one address's requests."""
-    program = shutil.which("nginx", path="/usr/sbin:/usr/bin")
-    if program is None:
-        pytest.skip("nginx is not installed")
-    text = CONF.read_text(encoding="utf-8")
-    text = re.sub(r"listen 443 ssl http2;", f"listen {address}:8080;", text)
-    text = re.sub(r"^ *ssl_.*$", "", text, flags=re.MULTILINE)
-    text = re.sub(r"rate=5r/s", "rate=100000r/s", text).replace("burst=20", "burst=10000")
-    text = text.replace("/var/cache/nginx", str(folder)).replace("/var/log/nginx", str(folder))
-    paths = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    temporary = "".join(f"{path}_temp_path {folder}/{path};" for path in paths)
-    conf = folder / "nginx.conf"
-    conf.write_text(
-        f"daemon off; user root; pid {folder}/pid; worker_processes 1; error_log {folder}/errors;"
-        f"events {{}} http {{ {temporary} {text} }}",
-        encoding="utf-8",
-    )
-    nginx = subprocess.Popen([program, "-c", str(conf), "-p", str(folder)])
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError):
-            assert Client(f"http://{address}:8080").get("/v1/status").status == 200
-            return nginx
-        time.sleep(0.05)
-    nginx.kill()
-    raise RuntimeError((folder / "errors").read_text(encoding="utf-8"))
 
 
 def test_twenty_kills_of_either_lose_nothing(site: Site) -> None:

@@ -72,7 +72,12 @@ def serve(
         ),
     ] = None,
     private_key: Annotated[
-        Path | None, options.text("FILE", "With a relay: the key from **ldprl keys pair**.")
+        Path | None,
+        options.text(
+            "FILE",
+            "With a relay: the key from **ldprl keys pair**.",
+            envvar="LDPRL_PRIVATE_KEY_FILE",
+        ),
     ] = None,
     relay_token_hash: Annotated[
         str | None,
