@@ -51,6 +51,36 @@ _ENTRIES = """async (digest) => {
 _RESUMED = f"async (given) => ({_GO_ON})(given).catch((error) => String(error))"
 
 
+_TABLES = f"""
+name = "moods"
+epsilon = "2"
+states = 3
+actions = 2
+horizon = {_HORIZON}
+first_epoch = 1
+"""
+_GO_ON_WITH_TABLES = _GO_ON.replace("episode.record(1)", "episode.record(1, { next: seen })")
+
+
+def test_one_with_states_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Killed after two steps, after two more, after the report, and visited again."""
+    file = tmp_path / "deployment.toml"
+    file.write_text(_TABLES, encoding="utf-8")
+    database = f"sqlite:///{tmp_path}/moods.sqlite"
+    server = Server.start("--deployment", str(file), "--database", database)
+    try:
+        digest, visits = server.deployment().digest, []
+        for _ in range(4):
+            with visit(tmp_path, f"{server.url}/static/icon.svg") as page:
+                visits.append(page.evaluate(_GO_ON_WITH_TABLES, [digest, 2, 1]))
+        assert [one["before"] for one in visits[:3]] == [0, 2, 4]
+        assert visits[2]["after"] == _HORIZON
+        assert len({one["id"] for one in visits}) == 1
+        assert counted(server) == 1
+    finally:
+        server.stop()
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("pulses")
