@@ -198,3 +198,13 @@ def test_gradient_and_curvature_are_those_of_the_formula() -> None:
     np.testing.assert_allclose(gradient, (y[:, None] * xi).mean(axis=0), atol=1e-12)
     expected = 4 / 3 * (y[:, None] * (xi**2 - 1)).mean(axis=0)
     np.testing.assert_allclose(curvature, expected, atol=1e-12)
+
+
+def test_sums_that_are_kept_begin_at_their_plan_and_have_shifted_users_alone() -> None:
+    agent = learner()
+    sums = served(agent, ReturnSums(), 300, RNG(1))
+    (one,) = sums.laws
+    far = replace(one.law, mean=one.law.mean + np.float32(50))
+    assert np.all(agent.state(ReturnSums((replace(one, law=far),))).mean > 25)
+    still = replace(one.law, seed="0" * 32, spread=np.zeros_like(one.law.spread))
+    assert agent.state(sums + ReturnSums((replace(one, law=still),))).users == 300
