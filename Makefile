@@ -16,6 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 demo: $(DEMO)
 	$(BIN)/ldprl reproduce --out out/demo
+	$(BIN)/python -m studies.suite --quick --out out/demo/suite
 
 # The command line and what `make demo` runs, without running it.
 install: $(DEMO)

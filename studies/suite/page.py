@@ -12,11 +12,11 @@ from ldprl.figures.drawing import style
 from ldprl.figures.figure import Grid
 from ldprl.figures.numerals import listing, number, power
 from ldprl.figures.page import markdown
-from studies.suite.cells import ENTRIES, cells_of, entries_in
+from studies.suite.cells import ENTRIES, cells_of, entries_in, worlds_named
 from studies.suite.measures import Score, by_question, scores_in
 from studies.suite.pictures import SHOWN, radar, shares_by_world
 from studies.suite.results import Line
-from studies.suite.worlds import QUESTIONS, REPORTING, VERSION, WORLDS
+from studies.suite.worlds import QUESTIONS, REPORTING, VERSION, WORLDS, World
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE, DATA = "scoreboard.md", "scoreboard.json"
@@ -79,14 +79,15 @@ def write(lines: dict[str, Line], folder: Path = DOCS, quick: bool = False) -> N
 
 def texts(lines: dict[str, Line], quick: bool = False) -> dict[str, str]:
     """Return page and JSON by name; they depend on the results and on the code of the learners."""
-    scores = [score for world in WORLDS for score in scores_in(world, lines, quick)]
-    cells = [cell.key for world in WORLDS for cell in cells_of(world, quick)]
+    worlds = worlds_named(None, quick)
+    scores = [score for world in worlds for score in scores_in(world, lines, quick)]
+    cells = [cell.key for world in worlds for cell in cells_of(world, quick)]
     done = sum(key in lines for key in cells)
     left = "; the same command runs the others" if done < len(cells) else ""
     parts = [
         _LEAD.format(
             version=VERSION,
-            worlds=len(WORLDS),
+            worlds=len(worlds),
             done=done,
             cells=len(cells),
             left=left,
@@ -94,13 +95,13 @@ def texts(lines: dict[str, Line], quick: bool = False) -> dict[str, str]:
             players=_players(),
         ),
         _questions(scores),
-        *(_section(place, scores) for place in range(len(WORLDS))),
+        *(_section(world, scores) for world in worlds),
     ]
     document = {
         "suite": VERSION,
         "cells": len(cells),
         "finished": done,
-        "questions": {"epsilon": SHOWN, "shares": by_question(WORLDS, scores, SHOWN)},
+        "questions": {"epsilon": SHOWN, "shares": by_question(worlds, scores, SHOWN)},
         "scores": [_rounded(asdict(score)) for score in scores],
     }
     dumped = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
@@ -149,10 +150,10 @@ def _share(found: dict[str, Any] | None) -> str:
     return "–" if found is None else f"{found['share']:.2f} ({found['worlds']} of {found['of']})"
 
 
-def _section(place: int, scores: list[Score]) -> str:
-    world = WORLDS[place]
+def _section(world: World, scores: list[Score]) -> str:
     mine = [score for score in scores if score.world == world.name]
-    title = f"## {world.title}\n\n{power(world.users)} users; {', '.join(world.questions)}.\n"
+    users = mine[0].users if mine else world.users
+    title = f"## {world.title}\n\n{power(users)} users; {', '.join(world.questions)}.\n"
     ran = {(score.learner, score.epsilon) for score in mine}
     left: dict[str, list[str]] = {}
     for entry, epsilon in entries_in(world):

@@ -28,6 +28,7 @@ def radar(found: dict[str, dict[str, Any]]) -> Figure:
         closed = [*shares, shares[0]]
         axes.plot([*angles, angles[0]], closed, "o-", color=colour, label=name, markersize=5)
     axes.set_xticks(angles, QUESTIONS)
+    axes.tick_params(axis="x", pad=12)
     axes.set_ylim(0, 1)
     axes.set_yticks([0.25, 0.5, 0.75, 1.0])
     axes.grid(True, axis="both")

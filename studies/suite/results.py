@@ -98,7 +98,11 @@ def confirm(cells: Sequence[SuiteCell], path: Path, workers: int) -> dict[str, b
             answers[f"{entry} with {mechanism}, code {code}"] = same
             for cell in mine if same else ():
                 line = kept[cell.key]
-                line["confirmed"] = {"commit": commit_of_the_code(), "cells": sorted(again)}
+                line["confirmed"] = {
+                    "commit": commit_of_the_code(),
+                    "before": code,
+                    "cells": sorted(again),
+                }
                 line["code"] = code_of(cell.who, cell.epsilon)
     _rewrite(path, kept)
     return answers
