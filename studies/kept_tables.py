@@ -59,6 +59,41 @@ def ablation() -> Table:
     return _table(("", "mean regret", "median", "worst run"), rows, of)
 
 
+def crowds() -> Table:
+    """Return total regret with a relay and without."""
+    of = kept("crowd-regret")
+    rows = [
+        (
+            row["size"],
+            row["learner"],
+            f"{row['central_epsilon']:g}",
+            f"{row['crowd']:,}" if row["crowd"] else "none",
+            f"{row['local_epsilon']:g}",
+            _mean(row),
+            number(row["worst"]),
+        )
+        for row in of.rows
+    ]
+    heads = ("size", "learner", "central ε", "crowd", "ε of a report", "mean regret", "worst draw")
+    return _table(heads, rows, of)
+
+
+def sensitivity() -> Table:
+    """Return regret by constant: a line for each value."""
+    of = kept("sensitivity")
+    rows = [
+        (
+            f"`{row['constant']}`",
+            f"**{row['value']:g}**" if row["chosen"] else f"{row['value']:g}",
+            row["problem"],
+            _mean(row),
+            number(row["worst"]),
+        )
+        for row in of.rows
+    ]
+    return _table(("constant", "value", "problem", "mean regret", "worst run"), rows, of)
+
+
 def any_policy() -> Table:
     """Return the cells of the study of any policy."""
     return _of_any_policy(lambda runs: summary.findings(runs).grids[0])
@@ -81,6 +116,8 @@ KEPT: dict[str, Callable[[], Table]] = {
     "limit-factors": limit_factors,
     "guard": guard,
     "ablation": ablation,
+    "crowds": crowds,
+    "sensitivity": sensitivity,
     "any-policy": any_policy,
     "any-policy-goals": any_policy_goals,
 }

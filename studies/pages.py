@@ -31,6 +31,8 @@ PAGES = (
     "docs/problems.md",
     "docs/shuffling.md",
     "docs/sizes.md",
+    "docs/what-was-tried.md",
+    "studies/constants.md",
 )
 """Pages with results of simulations; those of the suite's own page are in ``scoreboard.json``."""
 BLOCK = re.compile(r"<!-- table (?P<name>[\w-]+) -->\n.*?<!-- end -->\n", re.DOTALL)

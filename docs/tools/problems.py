@@ -1,11 +1,7 @@
-"""The gallery of problems: a picture of each world, and what is reached in it.
-
-``python docs/tools/problems.py`` prints the table of the page ``problems.md``.
-"""
+"""The gallery of problems: a picture of each world."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 
@@ -16,20 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from ldprl import TabularMDP, simulate
-from ldprl.catalogue import LEARNERS, build, recommended_learner
-from ldprl.learnt.share import learnt
+from ldprl import TabularMDP
 from ldprl.worlds import mdp_from, optimum
-
-USERS, RUNS, EPSILON = 10**6, 5, 2.0
-WORLDS = {
-    "bandit": "one state, two actions",
-    "random:2,2,2,0": "RandomMDP, 2 states",
-    "riverswim:6,20": "RiverSwim, 6 states",
-    "random:10,3,5,0": "RandomMDP, 10 states",
-    "grid:5,5,10": "grid world, 25 states",
-    "gym:FrozenLake-v1,10": "FrozenLake, 16 squares",
-}
 
 
 def world(name: str) -> TabularMDP:
@@ -150,28 +134,3 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "problem-grid": grid,
     "problem-frozenlake": lake,
 }
-
-
-def reached(name: str) -> str:
-    """Simulate the recommended pair, and return a row of the page's table."""
-    mdp = world(name)
-    learner = recommended_learner(mdp.shape, EPSILON)
-    agent, mechanism = build(
-        learner, LEARNERS.find(learner).usual_mechanism, mdp.shape, episodes=USERS, epsilon=EPSILON
-    )
-    result = simulate(mdp, agent, mechanism, USERS, RUNS, seed=1, replan="growth:0.05")
-    shares = 100 * np.array(learnt(mdp, agent, result.statistics).shares)
-    regret = result.regret
-    root = math.sqrt(RUNS)
-    return (
-        f"| {WORLDS[name]} | `{name}` | `{learner}` | {shares.mean():.1f} ±"
-        f" {shares.std(ddof=1) / root:.1f}% | {shares.min():.1f}% | {regret.mean():,.0f} ±"
-        f" {regret.std(ddof=1) / root:,.0f} |"
-    )
-
-
-if __name__ == "__main__":
-    print("| problem | name | learner | share closed | worst run | regret |")
-    print("|---|---|---|---|---|---|")
-    for one in WORLDS:
-        print(reached(one), flush=True)

@@ -97,6 +97,22 @@ def beside(learners: Sequence[str], epsilon: float | None) -> Table:
     return _table(("problem", "users", *learners), rows, scores)
 
 
+def directed(epsilon: float = 1.0) -> Table:
+    """Return LDP-RETURNS beside LDP-WAYS, which explores in a directed way."""
+    pair = ("LDP-RETURNS", "LDP-WAYS")
+    scores = [one for one in _scores() if one.epsilon == epsilon and one.learner in pair]
+    rows = []
+    for world in WORLDS:
+        here = {one.learner: one for one in scores if one.world == world.name}
+        if len(here) == len(pair):
+            found = [here[name] for name in pair]
+            shown = (text for one in found for text in (_mean(one), f"{one.learnt:.1%}"))
+            rows.append((world.title, power(world.users), str(found[0].runs), *shown))
+    heads = ["problem", "users", "runs"]
+    heads += [f"{who}{what}" for who in pair for what in ("", ", learnt")]
+    return _table(heads, rows, scores)
+
+
 def over_bound() -> Table:
     """Return mean regret over the least of the instance."""
     scores = [one for one in _scores() if one.over_bound is not None]
@@ -155,6 +171,7 @@ EXCERPTS: dict[str, Callable[[], Table]] = {
     "recommended": recommended,
     "learners": lambda: beside(_COMPARED, 1.0),
     "learners-open": lambda: beside(_OPEN, None),
+    "directed": directed,
     "over-bound": over_bound,
     "gallery": gallery,
 }
