@@ -53,16 +53,24 @@ def _mean(score: Score | None) -> str:
     return number(score.mean) + error + " †" * score.stale
 
 
+def _runs(score: Score) -> str:
+    """Return how many runs there are, and of how many if some are missing."""
+    whole = score.runs == score.expected
+    return str(score.runs) if whole else f"{score.runs} of {score.expected}"
+
+
 def recommended(epsilons: Sequence[float] = (1.0, 4.0)) -> Table:
     """Return what the recommended learner comes to in every world."""
+    places = list(_TITLES)
     scores = [one for one in _scores() if one.recommended and one.epsilon in epsilons]
+    scores.sort(key=lambda one: (places.index(one.world), one.epsilon))
     rows = [
         (
             _TITLES[one.world],
             f"{one.epsilon:g}",
             one.learner,
             power(one.users),
-            str(one.runs),
+            _runs(one),
             _mean(one),
             number(one.median),
             number(one.worst),
@@ -107,7 +115,7 @@ def directed(epsilon: float = 1.0) -> Table:
         if len(here) == len(pair):
             found = [here[name] for name in pair]
             shown = (text for one in found for text in (_mean(one), f"{one.learnt:.1%}"))
-            rows.append((world.title, power(world.users), str(found[0].runs), *shown))
+            rows.append((world.title, power(world.users), _runs(found[-1]), *shown))
     heads = ["problem", "users", "runs"]
     heads += [f"{who}{what}" for who in pair for what in ("", ", learnt")]
     return _table(heads, rows, scores)
@@ -145,7 +153,7 @@ def gallery(epsilon: float = 2.0) -> Table:
             f"`{sources[one.world][0]}`" + ", …" * (len(sources[one.world]) > 1),
             one.learner,
             power(one.users),
-            str(one.runs),
+            _runs(one),
             f"{one.learnt:.1%}",
             f"{one.stuck:.0%}",
             _mean(one),
