@@ -70,7 +70,7 @@ def write(lines: dict[str, Line], folder: Path = DOCS, quick: bool = False) -> N
     document = json.loads(made[DATA])
     with style():
         pictures = {
-            PICTURE: radar(document["questions"]["shares"]),
+            PICTURE: radar(document["scores"]),
             WORLDS_PICTURE: shares_by_world(document["scores"]),
         }
         for name, picture in pictures.items():
@@ -140,6 +140,7 @@ def _questions(scores: list[Score]) -> str:
         " in different worlds do not compare.\n\n"
         "![Share of the gap that users close, by question, for the recommended learner, LDP-OBI"
         f" and ε-greedy]({PICTURE})\n\n"
+        "The picture has the worlds in which all of them have run that play at all.\n\n"
         "![The same share world by world: the recommended learner at four ε, LDP-OBI and ε-greedy"
         f" at {SHOWN:g}]({WORLDS_PICTURE})\n\n"
         f"{grid}\n{_origin('', scores)}\n"

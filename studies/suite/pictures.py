@@ -17,14 +17,41 @@ _COLOURS = {RECOMMENDED: "#1f7a6d", "LDP-OBI": "#9c4a1a", "ε-greedy": "#8a8a8a"
 _SHADES = {0.5: "#a8d5cc", 1.0: "#5fb0a1", 2.0: "#1f7a6d", 4.0: "#0b3d36"}
 
 
-def radar(found: dict[str, dict[str, Any]]) -> Figure:
+def shares_in_common(scores: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Return the share of the gap that users close, by learner and question.
+
+    Over the worlds in which all have run who are drawn and play any world of the question: in
+    others they would not compare.
+    """
+    found: dict[str, dict[str, float]] = {name: {} for name in _COLOURS}
+    for question in QUESTIONS:
+        asking = {world.name for world in WORLDS if question in world.questions}
+        mine = {
+            name: {
+                one["world"]: max(one["users_share"], 0.0)
+                for one in scores
+                if one["epsilon"] == SHOWN
+                and one["world"] in asking
+                and (one["recommended"] if name == RECOMMENDED else one["learner"] == name)
+            }
+            for name in _COLOURS
+        }
+        playing = {name: shares for name, shares in mine.items() if shares}
+        common = set.intersection(*map(set, playing.values())) if playing else set()
+        for name, shares in playing.items():
+            if common:
+                found[name][question] = float(np.mean([shares[world] for world in common]))
+    return found
+
+
+def radar(scores: Sequence[dict[str, Any]]) -> Figure:
     """Draw the share of the gap that users close by question; what has not run is left open."""
+    found = shares_in_common(scores)
     angles = np.linspace(0, 2 * np.pi, len(QUESTIONS), endpoint=False)
     picture = Figure(figsize=(5.6, 4.6))
     axes: Any = picture.add_subplot(projection="polar")
     for name, colour in _COLOURS.items():
-        mine = found.get(name, {})
-        shares = [mine[one]["share"] if one in mine else np.nan for one in QUESTIONS]
+        shares = [found[name].get(one, np.nan) for one in QUESTIONS]
         closed = [*shares, shares[0]]
         axes.plot([*angles, angles[0]], closed, "o-", color=colour, label=name, markersize=5)
     axes.set_xticks(angles, QUESTIONS)

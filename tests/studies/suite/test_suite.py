@@ -16,6 +16,7 @@ import pytest
 from studies.suite.cells import ENTRIES, Found, Run, SuiteCell, cells_of, users_before
 from studies.suite.closure import SOURCE, closure, code_of, digest_of
 from studies.suite.measures import bootstrap_error, scores_in
+from studies.suite.pictures import shares_in_common
 from studies.suite.results import RESULTS, Line, confirm, current, read, run
 from studies.suite.worlds import REPORTING, WORLDS, available
 
@@ -166,6 +167,20 @@ def test_a_score_says_what_its_runs_were(tmp_path: Path, monkeypatch: pytest.Mon
     assert (private.over_bound, private.over_open) == (4.0, 4.0)
     assert scores[None].over_open is None
     assert not private.stale
+
+
+def test_the_picture_compares_worlds_that_all_have_run() -> None:
+    scores = [
+        {"world": world, "learner": who, "recommended": who == "LDP-WAYS", "epsilon": 1.0,
+         "users_share": share}
+        for world, who, share in (
+            ("random-5", "LDP-WAYS", 0.9), ("random-5", "LDP-OBI", 0.2), ("taxi", "LDP-WAYS", 0.1),
+            ("glucose", "LDP-WAYS", 0.7),
+        )
+    ]  # fmt: skip
+    found = shares_in_common(scores)
+    assert found["recommended"] == {"size": 0.9, "sparse rewards": 0.1, "features": 0.7}
+    assert found["LDP-OBI"] == {"size": 0.2}
 
 
 def test_a_cell_is_the_same_again_and_another_seed_is_not() -> None:
