@@ -43,6 +43,7 @@ GOOD = {
     "database restore": "old.backup --database sqlite:///new.sqlite",
     "keys token": "",
     "list": "learners",
+    "conform": "--client client",
     "doctor": "",
 }
 """A line for each command in which nothing is wrong (none of them is run)."""

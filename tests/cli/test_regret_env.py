@@ -166,7 +166,7 @@ def test_a_policy_to_start_from(run: Run, workplace: Path) -> None:
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(
-    run: Run, workplace: Path, line: str, said: str
+    run: Run, workplace: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str
 ) -> None:
     from ldprl.policies.exported import export_policy
     from ldprl.policies.parametric import ParametricPolicy
@@ -178,6 +178,8 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     Path("broken.zip").write_bytes(b"PK not a zip")
     Path("ended.py").write_text("raise SystemExit(0)")
     Path("split.py").write_text("raise ValueError('two\\nlines')")
+    # Whether Python keeps the bytecode of a module is not ours to say.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     before = sorted(workplace.iterdir())
     cut = "" if line.endswith("--horizon") or ENVS not in line else "--horizon 9"
     outcome = run(f"regret --episodes 300 --epsilon 1 {line.removesuffix('--horizon')} {cut}")

@@ -10,17 +10,23 @@ import pytest
 
 from ldprl.experiments.cells import Cell
 from ldprl.figures import progress
+from ldprl.figures.gallery import GALLERY
 from ldprl.figures.progress import Work, cost, duration, ordered
 from ldprl.figures.settings import Settings
 from ldprl.mechanisms.mechanism import Guarantee
 from ldprl.simulation.engine import Simulation
-from studies.figures import STUDIES
 
-CELLS = STUDIES.named("limit").cells(Settings(episodes=10**6, runs=1))
+CELLS = [
+    cell
+    for figure in map(GALLERY.named, GALLERY.chapters())
+    if figure.cells is not None
+    for cell in figure.cells(Settings())
+]
+"""What `make demo` simulates."""
 
 
 def kind(cell: Cell) -> tuple[object, ...]:
-    return cell.learner, cell.mechanism, cell.constants, cell.mdp.shape
+    return cell.learner, cell.mechanism, cell.constants, cell.mdp.shape, cell.replan
 
 
 class Machine:

@@ -79,7 +79,7 @@ def test_nothing_is_learnt_where_any_model_is_possible() -> None:
     assert found["users_needed"] == round(needed)
     about = f"Nothing learnt yet; at ε = 2 about {rounded(needed)} users are needed"
     assert found["said"].startswith(about)
-    assert "in a typical problem of these sizes (ldp-returns with return-bits)" in found["said"]
+    assert "in a typical problem of these sizes (ldp-ts with subset-selection)" in found["said"]
     # One action a state leaves nothing to learn.
     alone = Structure.from_document({"admissible": [[0]] * 4}, MDP.shape)
     assert typical_need(MDP.shape, 2.0, alone) == math.inf

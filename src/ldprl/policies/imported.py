@@ -29,6 +29,8 @@ _READERS = {
     ".pth": read_torch,
     ".onnx": read_onnx,
 }
+_FREE = {"horizon", "returns", "spread", "start"}
+"""What may differ between the problem that a policy was learnt in and the one it starts."""
 
 
 def start_from(path: str | Path, problem: Parametric) -> Float32Array:
@@ -70,8 +72,8 @@ def _from_json(content: bytes, problem: Parametric) -> Float32Array:
     if type(written) is not type(problem):
         raise InputError("start.kind", written.name, problem.name)
     mine, theirs = problem.document(), written.document()
-    for key in mine.keys() - {"horizon", "returns", "spread", "start"}:
-        if mine[key] != theirs[key]:
+    for key in mine:
+        if key not in _FREE and mine[key] != theirs[key]:
             raise InputError(f"start.{key}", theirs[key], f"{key} of this {problem.name}")
     read = problem.read_policy({"parameters": document["parameters"]})
     return read.rounded
