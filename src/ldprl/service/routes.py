@@ -131,7 +131,8 @@ class Routes:
             return problem(400, "malformed", expected)
         if takes_gzip(request) and not current.plan[index].numbered:
             write = functools.partial(current.response, index, None)
-            return json_response(*await self._body(request, (current.version, index), write))
+            body, headers = await self._body(request, (current.version, index), write)
+            return json_response(body, headers=headers)
         if current.draws(index) <= _CELLS_AT_ONCE:
             return json_response(current.response(index, number))
         draw = functools.partial(current.response, index, number)
@@ -154,18 +155,18 @@ class Routes:
         self, request: Request, name: tuple[int, ...], write: Callable[[], bytes], cache: str
     ) -> Response:
         """Return a document that is the same for all, for caches to keep."""
-        body, _, headers = await self._body(request, name, write)
+        body, headers = await self._body(request, name, write)
         tag = "-".join([self._digest, *map(str, name), *(["gzip"] if headers == PACKED else [])])
         return tagged(request, body, tag, JSON, API_POLICY, cache=cache, headers=headers)
 
     async def _body(
         self, request: Request, name: tuple[int, ...], write: Callable[[], bytes]
-    ) -> tuple[bytes, int, dict[str, str]]:
-        """Return a document, compressed once where the client takes that, with a status."""
+    ) -> tuple[bytes, dict[str, str]]:
+        """Return a document, compressed once where the client takes that, with its headers."""
         address, packs = address_of(request.scope), takes_gzip(request)
         make = (lambda: compressed(write())) if packs else write
         body = await self._documents.get((name, packs), address, make)
-        return body, 200, PACKED if packs else VARIES
+        return body, PACKED if packs else VARIES
 
     def _public(self, version: int, index: int) -> bytes:
         """Write an assignment of a version that is open, or was."""
