@@ -296,12 +296,13 @@ def _simulated_by(
 
     The first one compiles. There are ``turns`` others, of all ``users``.
     """
+    private = {} if mechanism == "none" else {"epsilon": 2.0}
     program = f"""
 import time
 from ldprl import random_mdp, simulate
 from ldprl.catalogue import build
 mdp = random_mdp(*{shape}, seed=0)
-learner, mechanism = build({learner!r}, {mechanism!r}, mdp.shape, episodes={users}, epsilon=2.0)
+learner, mechanism = build({learner!r}, {mechanism!r}, mdp.shape, episodes={users}, **{private})
 times = []
 for number in [10] + {turns} * [{users}]:
     started = time.process_time()
