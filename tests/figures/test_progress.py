@@ -56,8 +56,8 @@ class Machine:
         compiled: set[tuple[object, ...]] = set()
 
         def start(cell: Cell, number: int) -> None:
-            first = 0.0 if kind(cell)[:3] in compiled else self.compiling
-            compiled.add(kind(cell)[:3])
+            first = 0.0 if kind(cell)[:2] in compiled else self.compiling
+            compiled.add(kind(cell)[:2])
             seconds = self.factors[kind(cell)] * cost(cell)
             heapq.heappush(running, (now + first + seconds, number, first, seconds, cell))
 
@@ -125,6 +125,8 @@ def test_a_short_cell_of_each_kind_comes_first_and_none_is_lost() -> None:
     order = ordered(CELLS)
     kinds = {kind(cell) for cell in CELLS}
     assert {kind(cell) for cell in order[: len(kinds)]} == kinds
+    pairs = {kind(cell)[:2] for cell in CELLS}
+    assert {kind(cell)[:2] for cell in order[: len(pairs)]} == pairs
     assert sorted(map(id, order)) == sorted(map(id, CELLS))
 
 

@@ -126,13 +126,14 @@ class Work:
 def ordered(cells: Sequence[Cell]) -> list[Cell]:
     """Put the shortest cell of each kind first, which says how long the others take.
 
-    It also compiles their code once. The longest of the others follow, so that no process is left
-    with a long one at the end.
+    Of these a cell of each pair leads, so that no two processes compile the same code side by side.
+    The longest of the others follow, so that no process is left with a long one at the end.
     """
     longest = sorted(cells, key=cost, reverse=True)
-    first = list({_kind(cell): cell for cell in longest}.values())
-    known = set(map(id, first))
-    return first + [cell for cell in longest if id(cell) not in known]
+    shortest = {_kind(cell): cell for cell in longest}
+    pairs = {_code(kind): cell for kind, cell in reversed(shortest.items())}
+    first = {id(cell): cell for cell in [*reversed(pairs.values()), *shortest.values()]}
+    return [*first.values(), *(cell for cell in longest if id(cell) not in first)]
 
 
 def duration(seconds: float) -> str:
@@ -148,7 +149,7 @@ def _kind(cell: Cell) -> Kind:
 
 def _code(kind: Kind) -> Kind:
     """Return the fields that decide which code a cell runs."""
-    return kind[:3]
+    return kind[:2]
 
 
 def cost(cell: Cell) -> float:
