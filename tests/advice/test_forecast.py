@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ldprl.advice.forecast import Forecast, Forecaster, Trial, Trials
+from ldprl.advice.forecast import Forecast, Forecaster, Trial, TrialResult, Trials
 from ldprl.advice.pairs import OPEN, PAIRS, compared, pair_of, preferred
 from ldprl.catalogue import LEARNERS, Pair
 from ldprl.errors import InputError
@@ -126,11 +126,23 @@ def test_runs_keep_their_worlds_and_are_computed_once() -> None:
     assert calls[-1] == (12, 12, 0.0)
     many = ask([*wanted, *wanted], 300, 6)
     assert [call[:2] for call in calls[12:]] == [(done, 18) for done in range(13, 19)]
-    assert all((left > 0) == (done < total) for done, total, left in calls)
+    assert {left for done, total, left in calls if done == total} == {0.0}
     for one, two, again in zip(few, many, many[3:], strict=False):
         assert (one.pair, one.epsilon) == (two.pair, two.epsilon)
         assert np.array_equal(one.losses, two.losses[:4])
         assert np.array_equal(two.losses, again.losses)
+
+
+def test_the_time_left_is_the_least_though_the_first_trial_compiles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    took = iter([40.0] + 8 * [1.0])
+    found = POINTS, 1.0 * POINTS, 0.0
+    monkeypatch.setattr(Trial, "compute", lambda _: TrialResult(*found, next(took)))
+    said: list[float] = []
+    trials = Trials(progress=lambda done, total, left: said.append(left))
+    forecaster(runs=3, trials=trials)([(EVI, epsilon) for epsilon in (0.5, 1.0, 2.0)], 300, 3)
+    assert said == [0, 7, 6, 5, 4, 3, 2, 1, 0]
 
 
 def test_where_every_user_is_simulated_runs_and_users_are_limited() -> None:

@@ -108,4 +108,4 @@ def test_the_strength_of_the_evidence_in_words(
 ) -> None:
     claimed = Guarantee(1.9, 0.0)
     audited = Audit(claimed, 0.0, found, 0.0, best, "likelihood", "two cells", 100, "holds")
-    assert audited.strength == f"certifies {found:.2g} of 1.9: {words}"
+    assert audited.strength == f"certifies {found:.3g} of 1.9: {words}"

@@ -255,3 +255,8 @@ def test_what_cannot_be_parsed(run: Run, line: str, suggestion: str) -> None:
     assert (outcome.code, outcome.out) == (2, "")
     assert suggestion in outcome.err
     assert "Traceback" not in outcome.err
+
+
+def test_the_database_of_a_relay_is_a_file(run: Run) -> None:
+    line = "relay --service http://127.0.0.1:9 --token secret --database sqlite:///relay.sqlite"
+    refused(run(line), "database = 'sqlite:///relay.sqlite'", "a file's name")

@@ -1,4 +1,4 @@
-"""A deployment's file: written with comments, checked in one line, known by its digest."""
+"""A deployment's file: written with comments, checked, known by its digest."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def test_what_is_written_is_a_deployment(run: Run, file: Path) -> None:
     expected = Deployment.from_toml(tomllib.loads(TEMPLATE))
     outcome = run(f"deployment check {file}")
     assert outcome.code == 0
-    assert len(outcome.out.splitlines()) == 1
-    for part in ("4 states, 3 actions, 4 steps", "ε = 2 for", "after 100 reports", expected.digest):
-        assert part in outcome.out
+    parts = ("4 states, 3 actions, 4 steps", "ε = 2 for", "after 100 reports", expected.digest)
+    for line, part in zip(outcome.out.splitlines(), parts, strict=True):
+        assert part in line
     assert run(f"deployment check {file} --json").json == {
         "digest": expected.digest,
         "deployment": expected.document,
@@ -41,7 +41,7 @@ def test_what_follows_from_the_length_of_a_step_is_said(run: Run, file: Path) ->
     file.write_text(text.replace("# report_window_hours = 168 ", "step_hours = 24"))
     said = run(f"deployment check {file}").out
     assert "14 steps of 24 h are 336 h: reports count until 504 h after" in said
-    assert "a user who always takes part sends 26 a year, ε = 52;" in said
+    assert "a user who always takes part sends 26 a year, ε = 52\n" in said
     file.write_text(text.replace("# report_window_hours", "step_hours = 24\nreport_window_hours"))
     refused = run(f"deployment check {file}")
     assert (refused.code, len(refused.err.splitlines())) == (2, 1)
@@ -68,6 +68,8 @@ def test_a_setting_in_a_comment_is_the_default() -> None:
         ("horizon = 4", "", "horizon is missing"),
         ('"action 2"]', '"action 2"', "valid TOML"),
         ("horizon = 4", "horizon = 0", "horizon"),
+        (', "action 2"', "", "labels.actions = '2 different': expected 3 different"),
+        ("[labels]", "[certificate]\nconfidense = 1\n[labels]", "did you mean 'confidence'?"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(

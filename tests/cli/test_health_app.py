@@ -26,7 +26,7 @@ def test_what_follows_from_the_length_of_a_step(run: Run, tmp_path: Path) -> Non
         return run("deployment check", str(file))
 
     assert f"{EPISODE}: reports count until {336 + 168} h" in check('step_hours = "24"').out
-    assert "sends 26 a year, ε = 52;" in check('step_hours = "24"').out
+    assert "sends 26 a year, ε = 52\n" in check('step_hours = "24"').out
     key = "11" * 32
     relay = f'crowd = 10000\ncentral_epsilon = "1"\ndelta = "1e-8"\nkey = "{key}"'
     relayed = check('step_hours = "24"', "[shuffle]", relay).out

@@ -20,7 +20,7 @@ import ldprl
 from ldprl import random_mdp
 from ldprl.cli import main
 from ldprl.client import UnavailableError
-from ldprl.conformance.scripted import refusal
+from ldprl.conformance.scripted import Reply, refusal
 from ldprl.simulated_clients import SimulatedClients
 from ldprl.worlds.evaluation import regret
 
@@ -142,6 +142,33 @@ def test_a_paused_service_is_one_line_at_once(
     assert said.err.count("\n") == 1
     assert time.monotonic() - started < 30, "a client waits 60 s for a service that may come back"
     assert not service.asked
+
+
+def test_what_is_no_service_is_one_line(service: FakeService) -> None:
+    service.instead.append((404, {}, b"<html>"))
+    line = command(service, "--users", "5")
+    done = subprocess.run(line, env=environment(), capture_output=True, text=True, check=False)
+    said = f"error: url = '{service.url}': expected a service that answers (GET /v1/deployment:"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(said)
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_limit_on_requests_is_named(
+    service: FakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = service.answer
+
+    def limited(method: str, path: str, body: bytes) -> Reply:
+        return (429, {}, b"") if path.startswith("/v1/policy") else answer(method, path, body)
+
+    monkeypatch.setattr(service, "answer", limited)
+    line = command(service, "--users", "2", "--patience", "0.5")
+    done = subprocess.run(line, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "status 429): so many requests are not allowed from one address; lower --concurrency\n"
+    )
 
 
 def test_an_interrupt_tells_what_was_done_and_ends_quietly(service: FakeService) -> None:

@@ -62,7 +62,7 @@ def test_the_bit_has_the_whole_epsilon_and_no_more() -> None:
         ({"certificate": 0.1}, "certificate = "),
         ({"certificate": TOML["certificate"] | {"most_lost": 2}}, "certificate.most_lost = 2.0"),
         ({"certificate": TOML["certificate"] | {"alarm": "1"}}, "certificate.alarm = 1.0"),
-        ({"certificate": TOML["certificate"] | {"alarms": "1"}}, "certificate = "),
+        ({"certificate": TOML["certificate"] | {"alarms": "1"}}, "certificate key = 'alarms'"),
         ({"mechanism": "laplace"}, "mechanism = 'laplace'"),
         ({"answers": 2}, "answers = 2"),
         ({"structure": {"incumbent": "nobody.json"}}, "structure.incumbent = "),

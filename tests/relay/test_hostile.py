@@ -14,6 +14,7 @@ import pytest
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.public_plan import plan_bytes, plan_digest
 from ldprl.protocol.sealing import OVERHEAD, new_private_key, opener
+from ldprl.relay.upstream import Upstream, UpstreamError
 from tests.relay.running import TOKEN, Pair
 from tests.relay.sending import batch, hand_over, leave, make
 
@@ -201,6 +202,8 @@ def test_only_the_relay_hands_over_and_only_crowds_are_taken(
     assert hand_over(pair.service, body, "another token").status == 401
     assert pair.service.send("POST", "/v1/crowds", body).status == 401
     assert pair.service.get("/v1/crowds").status == 401
+    with pytest.raises(UpstreamError, match="the hash of this relay's token"):
+        Upstream(pair.service.url, "another token").taken()
     assert pair.service.get("/v1/crowds/next").status == 405
     single = pair.service.post("/v1/reports", {"id": "0" * 32})
     assert (single.status, single.json["cause"]) == (422, "relay-only")

@@ -123,7 +123,7 @@ def test_the_number_of_users_that_are_needed_comes_with_the_days_that_reports_ta
     slow = replace(deployment, step_hours="24", report_window_hours=0)
     at_once, later = (numbers(one, world, 0)["learning"] for one in (deployment, slow))
     assert at_once["users_needed"] == later["users_needed"] > 0
-    days = f" Reports come {deployment.problem.horizon} days after their users began: "
+    days = f" Reports come {deployment.problem.horizon} days after their users began; "
     assert later["said"].startswith(at_once["said"] + days)
 
 

@@ -226,7 +226,7 @@ def advise(
     seed, workers
         The result depends on the seed, and not on the number of processes.
     progress
-        Called with (trials done, trials known of so far, seconds that these will take).
+        Called with (trials done, trials known of so far, seconds that these take at least).
     so_far
         Called with answers before the last: of the usual pair alone with few runs, then with all.
     """

@@ -24,7 +24,7 @@ from ldprl.worlds.plausible import Scenario, scenarios
 from ldprl.worlds.tabular import TabularMDP
 
 Progress = Callable[[int, int, float], None]
-"""Called with (trials done, trials known of so far, seconds that these will still take)."""
+"""Called with (trials done, trials known of so far, seconds that these still take at least)."""
 FIRST_PLAN, GROWTH = 1000, 0.1
 """A plan serves at least 1/1000 of the users, and later ones a tenth of the users so far."""
 AHEAD = 10
@@ -183,7 +183,7 @@ class Trials:
         self._processes = Processes(workers) if workers > 1 else None
         self._progress = progress
         self._known: dict[Trial, TrialResult] = {}
-        self._took: dict[tuple[Pair, int], float] = {}
+        self._took: dict[tuple[Pair, int], list[float]] = {}
 
     def __enter__(self) -> Self:
         """Return the trials."""
@@ -209,18 +209,19 @@ class Trials:
         for place, run in done:
             trial = new[place]
             self._known[trial] = run
-            # Of the latest one: the first may have been compiled.
-            self._took[trial.pair, trial.users] = run.seconds
+            self._took.setdefault((trial.pair, trial.users), []).append(run.seconds)
             if self._progress is not None:
                 self._progress(len(self._known), total, self._left(new))
         return [self._known[trial] for trial in trials]
 
     def _left(self, trials: Sequence[Trial]) -> float:
-        """Return the seconds that the others will take: each as its kind did, or as any did."""
-        typical = sum(self._took.values()) / len(self._took)
+        """Return the seconds that the others will take at least: each as the quickest of its kind.
+
+        Of a kind with fewer trials than that nothing is known: each process compiles in its first.
+        """
         left = [trial for trial in trials if trial not in self._known]
-        kinds = [(trial.pair, trial.users) for trial in left]
-        return sum(self._took.get(kind, typical) for kind in kinds) / self._workers
+        took = (self._took.get((trial.pair, trial.users), []) for trial in left)
+        return sum(min(known) for known in took if len(known) > self._workers) / self._workers
 
 
 class Forecaster:

@@ -109,7 +109,7 @@ class Audit:
             self.claimed.epsilon,
             self.best_epsilon_lower,
         )
-        said = f"certifies {at_least(found, 2)} of {claimed:.3g}"
+        said = f"certifies {at_least(found)} of {claimed:.3g}"
         if self.verdict == "inconclusive":
             few = f"{self.samples:,} samples"
             return f"{said}: nothing, {few} would not convict a mechanism that hides nothing"

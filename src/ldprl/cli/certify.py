@@ -58,7 +58,8 @@ def verdict(found: dict[str, Any]) -> str:
     if found["current"] is None:
         return "No policy is under certificate yet."
     current = found["policies"][found["current"]]
-    better, users = current.get("better"), f"{current['users']:,} users"
+    better, answers = current.get("better"), current["users"]
+    users = f"{answers:,} user{'s' * (answers != 1)}"
     if better is None:
         return f"The current policy brings {_words(current['worth'])} a user, from {users}."
     if better["low"] > 0:

@@ -167,7 +167,7 @@ def init(
 
 @deployment.command(epilog="Example: **ldprl deployment check clinic.toml**")
 def check(file: File, as_json: Json = False) -> None:
-    """Say in one line what a deployment means, or what is wrong with it (exit code 2)."""
+    """Say what a deployment means, or what is wrong with it (exit code 2)."""
     from ldprl.service.learners import check_used
     from ldprl.service.settings import read_deployment
 
@@ -215,42 +215,39 @@ def _toml(value: Any) -> str:
 
 
 def _meaning(found: Deployment) -> str:
-    """Return a deployment in one line: sizes, privacy, learner, digest."""
+    """Return what a deployment means, a fact a line: sizes, time, privacy, learner, digest."""
     guarantee = found.built.guarantee
     delta = f" and δ = {guarantee.delta:g}" if guarantee.delta else ""
-    mixed = ""
+    lines = [
+        f"{found.name}: {found.problem.in_words}",
+        *_time(found),
+        f"each report has ε = {guarantee.epsilon:g}{delta} for its whole trajectory"
+        f" ({found.mechanism})",
+    ]
     if (shuffle := found.shuffle) is not None:
-        mixed = (
-            f"; a relay mixes at least {shuffle.crowd} reports, which have"
+        lines.append(
+            f"a relay mixes at least {shuffle.crowd:,} reports, which have"
             f" ε = {shuffle.central_epsilon}, δ = {shuffle.delta} in that crowd"
         )
-    known = f"; publicly known: {', '.join(found.structure.parts)}" if found.structure else ""
-    return (
-        f"{found.name}: {found.problem.in_words}{_time(found)};"
-        f" each report has ε = {guarantee.epsilon:g}{delta} for its whole trajectory"
-        f" ({found.mechanism}){mixed}{known}; {found.learner} plans after"
-        f" {found.next_plan_at(0)} reports and then by {found.epochs}; digest {found.digest}"
-    )
+    if found.structure:
+        lines.append(f"publicly known: {', '.join(found.structure.parts)}")
+    if (certified := found.certificate) is not None:
+        share = 100 * float(certified.share)
+        lines.append(f"{share:g}% of the users say what their policy was worth, for a certificate")
+    plans = f"plans after {found.next_plan_at(0):,} reports and then by {found.epochs}"
+    return "\n".join([*lines, f"{found.learner} {plans}", f"digest {found.digest}"])
 
 
-def _time(found: Deployment) -> str:
+def _time(found: Deployment) -> list[str]:
     """Return what follows from the length of a step, if that is stated."""
     duration = found.duration
     if duration is None:
-        return ""
-    reports, epsilon = duration.episodes_a_year, found.built.guarantee.epsilon
-    always = (
-        f", and a user who always takes part sends {reports} a year, ε = {reports * epsilon:g}"
-        if reports
-        else ""
-    )
-    window = found.report_window_hours
-    waits = (
-        f", a crowd waits for {duration.linger(window) / 3600:g} h at the relay"
-        if found.shuffle is not None
-        else ""
-    )
-    return (
-        f"; {duration}: reports count until {window} h after their policy was replaced{waits}"
-        f"{always}"
-    )
+        return []
+    window, reports = found.report_window_hours, duration.episodes_a_year
+    lines = [f"{duration}: reports count until {window} h after their policy was replaced"]
+    if found.shuffle is not None:
+        lines.append(f"a crowd waits for {duration.linger(window) / 3600:g} h at the relay")
+    if reports:
+        epsilon = reports * found.built.guarantee.epsilon
+        lines.append(f"a user who always takes part sends {reports} a year, ε = {epsilon:g}")
+    return lines

@@ -60,6 +60,8 @@ def relay(
 
     if not token:
         raise InputError("token", token, "the relay's token, in LDPRL_RELAY_TOKEN")
+    if "://" in database:
+        raise InputError("database", database, "a file's name, such as relay.sqlite")
     check_hash("metrics_token_hash", metrics_token_hash)
     run(
         service,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _STATUSES = ("counted", "duplicate", "accepted", "unsent")
 _CURVE_ROWS = 8
+_LIMITED = "status 429"
 _FIRST_CONTACT = 2.0
 """Seconds to try the address that was typed: a wrong one should not look like work."""
 
@@ -70,7 +71,7 @@ def simulate_users(
         print("warning: --seed makes pseudo-random noise, which hides nothing", file=sys.stderr)
     try:
         digest = served_digest(url, min(patience, _FIRST_CONTACT))
-    except UnavailableError as error:
+    except ClientError as error:
         raise InputError("url", url, f"a service that answers ({error})") from None
     if _is_paused(url):
         expected = "a service at work: its operator has paused it, and can resume it"
@@ -88,6 +89,8 @@ def simulate_users(
                 _show_table(clients, url, earned=env is not None)
     except ClientError as error:
         hint = f"; is {url} running, and not paused?" if isinstance(error, UnavailableError) else ""
+        if _LIMITED in str(error):
+            hint = ": so many requests are not allowed from one address; lower --concurrency"
         print(f"error: {error}{hint}", file=sys.stderr)
         raise typer.Exit(1) from None
     if clients.statuses["refused"] or clients.statuses["unsent"]:

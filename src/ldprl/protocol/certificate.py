@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ldprl.errors import InputError, decimal_text, probability
+from ldprl.errors import InputError, decimal_text, one_of, probability
 from ldprl.mechanisms.mechanism import Mechanism
 
 _FIELDS = ("share", "confidence")
@@ -54,7 +54,9 @@ class Certified:
     @classmethod
     def from_table(cls, table: object) -> Certified:
         """Read the table ``[certificate]`` of a file or a document."""
-        if not isinstance(table, Mapping) or set(table) - set(_OPTIONAL) != set(_FIELDS):
+        for key in table if isinstance(table, Mapping) else ():
+            one_of("certificate key", key, _FIELDS + _OPTIONAL)
+        if not isinstance(table, Mapping) or not set(_FIELDS) <= set(table):
             expected = f"a table of {', '.join(_FIELDS)} and, if wanted, {', '.join(_OPTIONAL)}"
             raise InputError("certificate", table, expected)
         return cls(**table)

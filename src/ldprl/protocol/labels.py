@@ -45,7 +45,8 @@ class Labels:
             if words and field not in problem.labelled:
                 raise InputError(f"labels.{field}", words, f"none with {problem.name}")
             if words and len(set(words)) != (size := getattr(problem, field)):
-                raise InputError(f"labels.{field}", words, f"{size} different labels, or none")
+                given = f"{len(set(words))} different"
+                raise InputError(f"labels.{field}", given, f"{size} different labels, or none")
 
     def document(self, problem: Problem) -> dict[str, Any]:
         """Return the labels as JSON, numbers standing in for missing words."""

@@ -56,7 +56,7 @@ class Courier(Loop):
         if deployment.shuffle is None:
             raise InputError("service", deployment.name, "a deployment with a [shuffle] table")
         expected = (UpstreamError, DelayedError, InputError)
-        super().__init__("courier", _EVERY, _LONGEST_WAIT, expected)
+        super().__init__("relay", _EVERY, _LONGEST_WAIT, expected)
         self.crowd = deployment.shuffle.crowd
         self._store = store
         self._upstream = upstream

@@ -72,7 +72,7 @@ def checked_linger(deployment: Deployment, linger: float | None) -> float:
 
 def _deployment(upstream: Upstream, url: str, digest: str | None) -> Deployment:
     """Fetch the deployment, for a while; the service may be starting."""
-    deadline = time.monotonic() + _PATIENCE
+    deadline, waiting = time.monotonic() + _PATIENCE, False
     while True:
         try:
             document = upstream.deployment()
@@ -80,6 +80,9 @@ def _deployment(upstream: Upstream, url: str, digest: str | None) -> Deployment:
         except UpstreamError as error:
             if time.monotonic() > deadline:
                 raise InputError("service", url, f"one that responds ({error})") from None
+            if not waiting:
+                waiting = True
+                _log.warning("%s: %s; waiting for %g s at most", url, error, _PATIENCE)
             time.sleep(0.2)
     if digest is not None and digest_of(document) != digest:
         raise InputError("digest", digest, f"{digest_of(document)}, which the service has")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
 
 from ldprl.client.connection import connection_to, normalized_url
@@ -91,6 +92,8 @@ class Upstream:
         if response.status != 200 or not isinstance(document, dict):
             cause = document.get("cause") if isinstance(document, dict) else None
             why = f"{method} {path}: status {response.status} ({cause})"
+            if response.status == HTTPStatus.UNAUTHORIZED:
+                why += "; the service must have the hash of this relay's token"
             raise UpstreamError(why, cause if isinstance(cause, str) else "")
         return document
 

@@ -92,8 +92,8 @@ def dashboard_data(
     learning, duration = learnt["learning"], deployment.duration
     if learning is not None and learning["users_needed"] and duration is not None:
         learning["said"] += (
-            f" Reports come {duration.days:,.3g} days after their users began: count as many days"
-            " more, and users who begin in them follow plans of earlier reports."
+            f" Reports come {duration.days:,.3g} days after their users began; who begins meanwhile"
+            " follows an earlier plan."
         )
     return {
         "deployment": _deployment(deployment),
