@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 from ldprl.learning.learner import next_plan
+from ldprl.learnt.search import searched
 from ldprl.mechanisms.return_sums import ReturnSums
+from ldprl.mechanisms.threshold_bits import ThresholdBits
 from ldprl.policies.exported import export_policy
 from ldprl.policies.imported import start_from
 from ldprl.policies.parametric import Parametric, ParametricPolicy
@@ -85,10 +87,15 @@ def test_it_learns_and_goes_on_after_a_restart_and_a_restore(
     visit(server, 450)
     status = settled(server)
     assert (status["users"], sum(status["refused"].values())) == (600, 0)
+    # What is shown follows from the sums alone.
     shown = server.get("/v1/dashboard").json
-    assert shown["learning"]["significant"], shown["learning"]
-    told = {one["words"]: one["told"] for one in shown["policy"]["examples"]}
-    assert (told["pulse = 80 1/min"], told["pulse = 60 1/min"]) == ("go", "stay")
+    counted = sums_of(server.admin("GET", "/v1/admin/export").json, deployment, before=10**9)
+    assert isinstance(deployment.built, ThresholdBits)
+    found = searched(deployment.built, counted.laws)
+    assert {key: shown["learning"][key] for key in found} == found
+    best = learner_of(deployment).best_policy(counted, np.random.default_rng(0))
+    for one in shown["policy"]["examples"]:
+        assert one["action"] == best.problem.act(best.parameters, np.array(one["observation"]))
     assert shown["history"][-1]["value"] == shown["learning"]["value"]
 
     # A report under the first version counts there, whenever it comes.
