@@ -413,7 +413,7 @@ def test_a_policy_on_vectors_is_shown_by_names_and_examples(
         assert watched.text("#learnt-words") == data["learning"]["said"]
         label = page.locator("#history figure:visible svg").get_attribute("aria-label")
         assert label == "what users earn: 13.5 (hours in range, a user) after 4,000 users"
-        for card in ("model-card", "settled-card"):
+        for card in ("model-card", "settled-card", "policy-words"):
             assert page.locator(f"#{card}").is_hidden()
         assert "each reported once" not in page.content()
         assert watched.fits_its_width()

@@ -27,7 +27,8 @@ function show(data) {
   // Return bits show which actions are best, but give no model.
   const hasModel = data.progress !== null;
   const hasVectors = views.hasVectors;
-  for (const id of ["settled-card", "model-card", "policy-words"]) byId(id).hidden = !hasModel;
+  for (const id of ["settled-card", "model-card", "settled-words"]) byId(id).hidden = !hasModel;
+  byId("policy-words").hidden = hasVectors;
   byId("value-card").hidden = !hasModel && !hasVectors;
   byId("policy-card").hidden = data.policy === null;
   if (hasModel) showProgress(data);
