@@ -6,16 +6,19 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ldprl import Budget, InputError
 from ldprl.accounting.filter import admits
 from ldprl.client.ledger import Ledger
 from ldprl.mechanisms.mechanism import Guarantee
+from ldprl.protocol.certificate import Certified
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.duration import GRACE_HOURS
 from ldprl.protocol.notice import Taking, privacy_notice
 from ldprl.protocol.statement import privacy_statement
+from ldprl.structure import Structure
 
 from .deployments import SHAPE
 
@@ -66,6 +69,17 @@ def test_the_numbers_are_those_of_the_deployment() -> None:
     assert f"until {window + GRACE_HOURS} hours after the policy" in said
     assert f"{served.problem.horizon / 2:g} days after it began" in said
     assert "relay" not in said.split("## For your lawyer")[0]
+
+
+def test_what_is_asked_for_a_certificate_is_said() -> None:
+    served = Deployment("tests", SHAPE, "1", certificate=Certified("0.25", "0.95"))
+    said = notice(served, Taking())
+    assert "[What a report answers: see the page of the mechanism.] About 25% of those" in said
+    assert "the policy that was in use before" not in said
+    incumbent = np.zeros((SHAPE.horizon, SHAPE.states), dtype=int)
+    known = Structure(SHAPE, incumbent=incumbent)
+    assert "in use before [which that is]." in notice(replace(served, structure=known), Taking())
+    assert "are asked only whether" not in notice(Deployment("tests", SHAPE, "1"), Taking())
 
 
 def test_delta_is_said_as_what_it_is_and_never_as_an_exception() -> None:

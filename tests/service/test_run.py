@@ -52,6 +52,18 @@ def test_a_bad_deployment(tmp_path: Path, text: str, said: str) -> None:
     assert said in refused(tmp_path, deployment=text)
 
 
+def test_a_relays_key_is_asked_for_before_a_database_is_made(tmp_path: Path) -> None:
+    """The database would hold this deployment from then on, though its key may be the mistake."""
+    shuffle = f'crowd = 10000\ncentral_epsilon = "0.5"\ndelta = "1e-6"\nkey = "{"11" * 32}"\n'
+    relayed = f"{DEPLOYMENT}\n[shuffle]\n{shuffle}"
+    assert "--private-key is missing" in refused(tmp_path, deployment=relayed)
+    other, one = tmp_path / "other.key", "ab" * 32
+    other.write_text(one)
+    keys = ("--private-key", str(other), "--relay-token-hash", one)
+    assert "the private half of shuffle.key" in refused(tmp_path, *keys, deployment=relayed)
+    assert not (tmp_path / "a.sqlite").exists()
+
+
 def test_a_port_in_use(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -19,6 +19,7 @@ from ldprl.rounding import at_most
 
 _MOST_REPORTS = 10_000
 """More reports of a user than these are not told apart."""
+_ANSWERS = "[What a report answers: see the page of the mechanism.]"
 _TO_DECIDE = (
     "the legal basis, and for data on health, and the like, the exception that allows it: reports"
     " are about a person when they are made, whatever noise is in them",
@@ -104,7 +105,7 @@ def privacy_notice(deployment: Deployment, statement: PrivacyStatement, taking: 
         "## Who is responsible",
         paragraph(_responsible(deployment)),
         "## What your device sends",
-        paragraph(f"{statement.headline()} {statement.report}"),
+        paragraph(f"{statement.headline()} {statement.report or _ANSWERS}{_certified(deployment)}"),
         paragraph(
             "A report carries a random number that your device draws for it alone, so that one that"
             " arrives twice counts once. It carries no name, no account and no number of the"
@@ -140,6 +141,20 @@ def _responsible(deployment: Deployment) -> str:
         " It sees that you take part, and when, but cannot read your report: it is sealed"
         " for us. We can read reports, mixed, and cannot see whose they are unless it tells us."
         " [Whether it is a processor or a controller, and that the contract forbids it to tell.]"
+    )
+
+
+def _certified(deployment: Deployment) -> str:
+    """Say what those are asked who answer for a certificate."""
+    if (certified := deployment.certificate) is None:
+        return ""
+    before = ""
+    if deployment.incumbent is not None:
+        before = ", and some of them are given the policy that was in use before [which that is]"
+    return (
+        f" About {100 * float(certified.share):g}% of those who take part, chosen without a look at"
+        " your data, are asked only whether the sum of their rewards was above a number that was"
+        f" drawn at random{before}."
     )
 
 

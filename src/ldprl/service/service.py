@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ldprl.assignment import Plan
 from ldprl.errors import InputError
-from ldprl.protocol.sealing import LARGEST_REPORT, opener
+from ldprl.protocol.sealing import LARGEST_REPORT, Opener, opener
 from ldprl.protocol.sizes import LARGEST_COUNT, LONGEST_BODY
 from ldprl.service.board import Board, View
 from ldprl.service.causes import DelayedError
@@ -40,6 +40,7 @@ class Service:
         self.metrics = Metrics()
         self.gate = Gate(settings.limits)
         self.turns = Turns()
+        own = self._opener()
         self.database = open_database(
             settings.database_url, self.deployment, settings.lease_seconds
         )
@@ -59,10 +60,24 @@ class Service:
             self.turns,
         )
 
-        self.crowds = self._crowds()
+        self.crowds: Crowds | None = None
+        if own is not None and settings.relay_token_hash is not None:
+            self.crowds = Crowds(
+                self.deployment,
+                own,
+                settings.relay_token_hash,
+                self.database,
+                self.board,
+                self.committer,
+                self.intake,
+                self.metrics,
+            )
 
-    def _crowds(self) -> Crowds | None:
-        """Return the receiver of a relay's batches, if the deployment has a relay."""
+    def _opener(self) -> Opener | None:
+        """Return what opens a relay's batches, if the deployment has a relay.
+
+        Refused before there is a database: it would hold this deployment from then on.
+        """
         settings, shuffle = self.settings, self.deployment.shuffle
         if shuffle is None:
             return None
@@ -72,16 +87,7 @@ class Service:
         own = opener(settings.private_key, self.deployment.digest)
         if own.key != shuffle.key:
             raise InputError("private_key", "…", f"the private half of shuffle.key, {shuffle.key}")
-        return Crowds(
-            self.deployment,
-            own,
-            settings.relay_token_hash,
-            self.database,
-            self.board,
-            self.committer,
-            self.intake,
-            self.metrics,
-        )
+        return own
 
     def prepare(self) -> None:
         """Check the database, compile, and have a plan in force."""
