@@ -62,6 +62,7 @@ DEPLOYMENTS = [
     Deployment("joint answers", Shape(2, 2, 3), "7", options={"layout": "joint", "answers": 3}),
     Deployment("returns", Shape(3, 2, 4), "2", "return-bits", learner="ldp-returns"),
     Deployment("moves", Shape(3, 2, 4), "2", "bits-and-moves", learner="ldp-ways"),
+    Deployment("no moves", Shape(1, 2, 4), "2", "bits-and-moves"),
     Deployment(
         "certified",
         Shape(3, 2, 4),

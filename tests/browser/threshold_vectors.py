@@ -23,6 +23,7 @@ from ldprl.policies.parametric import Parametric
 from ldprl.policies.perturbed import Perturbed
 from ldprl.policies.policy import MOST_POLICIES
 from ldprl.policies.written import to_base64
+from ldprl.protocol.certificate import Certified
 from ldprl.protocol.deployment import Deployment
 from ldprl.protocol.labels import Labels
 from ldprl.protocol.messages import Issued
@@ -48,6 +49,7 @@ DEPLOYMENTS = [
         ),
         "0.37",
     ),
+    Deployment("worth of a policy", CHOICES, "2", certificate=Certified("0.1", "0.95")),
 ]
 KEPT_TO = Deployment("behind a relay", CHOICES, "1", shuffle=Shuffled(1000, "0.3", "0.0001", _KEY))
 _TOTALS = (-1e300, -3.0, 0.01, 0.05, 0.1, 7.0, 11.625, 13.999, 24.0, 1e308, None)
@@ -72,7 +74,8 @@ def reports(deployment: Deployment) -> Iterator[dict[str, Any]]:
     assert isinstance(problem, Parametric)
     law = law_of(problem)
     wide = next(number for number in range(1, 1000) if law.public_words([number])[1][0])
-    for index, question in enumerate(asked(problem)):
+    questions = asked(problem) if deployment.certificate is None else [Threshold.of_worth()]
+    for index, question in enumerate(questions):
         for place, number in enumerate((0, wide, MOST_POLICIES - 1)):
             one = Assignment(law, 1.0, (question,))
             issued = Issued(deployment.digest, 7, index, one, number)

@@ -3,16 +3,19 @@
 # mypy: disable-error-code="method-assign, assignment, attr-defined, no-untyped-call, misc"
 from __future__ import annotations
 
+import json
 import secrets
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import numpy as np
 
-from ldprl.client import received
+from ldprl.client import connection, received
 from ldprl.client.client import Client
+from ldprl.client.connection import Connection, Response
 from ldprl.client.ledger import Ledger
 from ldprl.client.remote import RemoteService
 from ldprl.conformance import python_client
@@ -20,7 +23,7 @@ from ldprl.conformance.replayed import ReplayedSourceForTests
 from ldprl.mechanisms.sampling import RandomSource, SystemSource
 from ldprl.mechanisms.subset import SubsetOracle
 from ldprl.policies.tables import Table
-from ldprl.protocol import plan
+from ldprl.protocol import messages, plan
 from ldprl.protocol.deployment import Deployment, digest_of
 from ldprl.shape import Shape
 
@@ -129,6 +132,34 @@ def eager() -> None:
 def roomy() -> None:
     """Does not look whether a plan has room for the longest report."""
     plan.check_room = received.check_room = lambda *_: None
+
+
+def led() -> None:
+    """Goes wherever a response sends it."""
+
+    def exchange(self: Connection, method: str, path: str, body: bytes | None) -> Response:
+        asked = Request(f"http://127.0.0.1:{self._http.port}{path}", body, method=method)
+        with urlopen(asked) as response:
+            return Response(response.status, json.loads(response.read()), None)
+
+    Connection._exchange = exchange
+
+
+def patient() -> None:
+    """Reads a response for as long as it goes on."""
+    connection.LONGEST_BODY = 2**30
+
+
+def crowded() -> None:
+    """Takes questions about cells of states from a relay's plan, too."""
+    plan.any = lambda _: False
+
+
+def lavish() -> None:
+    """Takes whatever constants a question brings, though it draws with those that ε says."""
+    messages._question = lambda field, value, deployment: deployment.built.read_question(
+        field, value
+    )
 
 
 def rewritten() -> None:

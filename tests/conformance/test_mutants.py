@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from ldprl.conformance.cells import cells
 from ldprl.conformance.chance import laws, numbers, privacy
 from ldprl.conformance.delivery import budgets, delivery, served_by
 from ldprl.conformance.exact import exact
 from ldprl.conformance.hostile import refusals
+from ldprl.conformance.network import network
 from ldprl.conformance.program import Program
 from ldprl.conformance.relayed import relayed
 from ldprl.conformance.run import conform
@@ -27,6 +29,10 @@ def sending(subject: Subject) -> Iterator[Check]:
     yield from budgets(subject, *served_by(subject.deployments()[0]))
 
 
+def disturbed(subject: Subject) -> Iterator[Check]:
+    return network(subject, *served_by(subject.deployments()[0]))
+
+
 def drawing(subject: Subject) -> Iterator[Check]:
     return numbers(subject, *served_by(subject.deployments()[0]))
 
@@ -39,9 +45,13 @@ MUTANTS: dict[str, tuple[Checks, str]] = {
     "careless": (refusals, "assignments of subset-selection"),
     "rewriting": (sending, "retries"),
     "forgetful": (sending, "killed before the response"),
+    "led": (disturbed, "redirects"),
+    "patient": (disturbed, "a response without end"),
     "short": (drawing, "random numbers"),
     "quiet": (laws, "law of subset-selection"),
     "loud": (privacy, "privacy of subset-selection"),
+    "lavish": (cells, "cells of states"),
+    "crowded": (relayed, "plans"),
     "eager": (relayed, "plans"),
     "roomy": (relayed, "plans"),
     "rewritten": (relayed, "sealed reports"),
@@ -65,7 +75,9 @@ def test_a_mistake_is_found_where_it_is(mutant: str, tmp_path: Path) -> None:
     assert found[name].passed is False, found
 
 
-@pytest.mark.parametrize("checks", [exact, sending, drawing, laws, privacy, relayed])
+@pytest.mark.parametrize(
+    "checks", [exact, sending, disturbed, drawing, cells, laws, privacy, relayed]
+)
 def test_the_same_checks_pass_without_it(checks: Checks, tmp_path: Path) -> None:
     """Each accuses a good client with a probability of 10⁻⁶ at most."""
     found = checks_of(GOOD, checks, tmp_path)

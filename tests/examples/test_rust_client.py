@@ -36,7 +36,7 @@ def test_it_conforms(client: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conformance, "served", nothing)
     found = list(conformance.conform(client, 10_000))
     assert [check for check in found if not check.passed] == []
-    assert len(found) == 16
+    assert len(found) == 19
 
 
 def test_it_is_as_short_as_the_page_says() -> None:

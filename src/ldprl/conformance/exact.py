@@ -43,12 +43,12 @@ def _reports(subject: Subject) -> Iterator[Check]:
     for case in subject.deployments():
         document = case["document"]
         wrong, reports = by_mechanism.get(document["mechanism"], ([], 0))
-        for report in case["reports"]:
+        for place, report in enumerate(case["reports"]):
             asked = {key: report[key] for key in report if key != "values"}
             answer = subject.program.call("draw", document=document, count=1, **asked)
-            bits = len(report["bytes"]) // 2
-            if (answer.get("reports"), answer.get("used")) != ([report["values"]], bits):
-                wrong.append(f"{document['name']!r}: {str(answer)[:150]}, not {report['values']}")
+            wanted = {"reports": [report["values"]], "used": len(report["bytes"]) // 2}
+            if any(answer.get(key) != wanted[key] for key in wanted):
+                wrong.append(f"{document['name']!r}, report {place}: {different(answer, wanted)}")
         by_mechanism[document["mechanism"]] = wrong, reports + len(case["reports"])
     for mechanism, (wrong, count) in by_mechanism.items():
         yield checked(f"reports of {mechanism}", wrong, f"{count} vectors, byte for byte")
@@ -101,7 +101,7 @@ def played_wrong(
 ) -> Iterator[str]:
     """Yield what a program does otherwise than Python's client, from the same bytes."""
     number = document.get("number", (MOST_POLICIES - 1, 5)[turn])
-    name = f"{deployment.name} {turn} {number}"
+    name = f"{deployment.name!r} with number {number}"
     content = bytes_for(number, name)
     service = Scripted(deployment.document, lambda _: document)
     with running(service):
@@ -136,9 +136,19 @@ def sent_wrong(
     if set(report) != {"id", *said}:
         yield f"{name}: a report of {sorted(report)}"
     elif any(report[key] != said[key] for key in said):
-        yield f"{name}: sent {str(report)[:200]}, not {str(said)[:200]}"
+        yield f"{name}: sent {different(report, said)}"
     elif not re.fullmatch("[0-9a-f]{32}", str(report["id"])):
         yield f"{name}: an id of {report['id']!r}"
+
+
+def different(found: dict[str, Any], wanted: dict[str, Any]) -> str:
+    """Return what of ``wanted`` was found otherwise, or the error in its place."""
+    if "error" in found:
+        return str(found)[:200]
+    keys = [key for key in wanted if found.get(key) != wanted[key]]
+    return ", ".join(
+        f"{key} {str(found.get(key))[:90]}, not {str(wanted[key])[:90]}" for key in keys
+    )
 
 
 def same(found: Any, wanted: list[Any]) -> bool:

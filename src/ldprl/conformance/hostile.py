@@ -27,7 +27,7 @@ from ldprl.protocol.messages import Issued
 from ldprl.shape import Shape
 
 _NUMBER = 5
-_LOUDER = 2**44
+LOUDER = 2**44
 """Of 2⁶⁴: what a threshold is moved by, a millionth of it and more."""
 Change = tuple[str, Any]
 Case = tuple[str, dict[str, Any], Any]
@@ -112,14 +112,14 @@ def _documents(good: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 def _louder(randomizer: dict[str, Any]) -> Iterator[Change]:
     for name, value in randomizer.items():
         if isinstance(value, dict):
-            threshold = str(min(int(value["threshold"]) + _LOUDER, 2**64 - 1))
+            threshold = str(min(int(value["threshold"]) + LOUDER, 2**64 - 1))
             yield name, randomizer | {name: value | {"threshold": threshold}}
             yield (
                 f"{name} with fewer answers",
                 randomizer | {name: value | {"items": value["items"] - 1}},
             )
         elif name == "threshold":
-            yield name, randomizer | {name: str(int(value) - _LOUDER)}
+            yield name, randomizer | {name: str(int(value) - LOUDER)}
         elif name == "numerator":
             yield name, randomizer | {name: str(int(value) * 9 // 10)}
 

@@ -88,8 +88,11 @@ def _sealed(
         if answer.get("status") != "accepted" or len(service.bodies) != 1:
             wrong.append(f"{str(answer)[:150]}, {len(service.bodies)} reports")
             continue
-        if not same(answer["actions"], wanted.actions) or answer["used"] != source.used:
-            wrong.append(f"other actions or random bytes under assignment {issued.index}")
+        place = f"assignment {issued.index}"
+        if not same(answer["actions"], wanted.actions):
+            wrong.append(f"{place}: advised {answer['actions']}, not {wanted.actions}")
+        if answer["used"] != source.used:
+            wrong.append(f"{place}: {answer['used']} random bytes, not {source.used}")
         wrong += _opened(service.bodies[0], document, size, wanted.values, known, private)
     wrong += [] if len(drawn) == len(plan["assignments"]) else ["not all assignments were drawn"]
     return checked("sealed reports", wrong, f"{_EPISODES} are opened, and are the same bytes")
@@ -131,6 +134,10 @@ def _hostile(subject: Subject, deployment: Deployment, plan: dict[str, Any]) -> 
         {"assignments": [*parts[:-1], last | {"law": 0}]},
         {"assignments": [*parts[:-1], last | {"questions": last["questions"] * 2 + [{}]}]},
     ]
+    for asked in last["questions"][:1]:
+        constants = deployment.document["randomizer"][asked["kind"]]
+        own = asked | constants | {"where": [*range(deployment.shape.states)]}
+        changes.append({"assignments": [*parts[:-1], last | {"questions": [own]}]})
     wrong: list[str] = []
     for change in changes:
         service = _serving(deployment.document, plan | change)

@@ -6,10 +6,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from ldprl.conformance.cells import cells
 from ldprl.conformance.chance import laws, numbers, privacy
 from ldprl.conformance.delivery import budgets, delivery, served_by
 from ldprl.conformance.exact import exact
 from ldprl.conformance.hostile import refusals
+from ldprl.conformance.network import network
 from ldprl.conformance.program import Program, ProgramError
 from ldprl.conformance.relayed import relayed
 from ldprl.conformance.served import served
@@ -36,7 +38,9 @@ def conform(command: str, samples: int = SAMPLES) -> Iterator[Check]:
             for check in _all(subject):
                 name = f"after {check.name}"
                 yield check
-        except (ProgramError, KeyError, TypeError, ValueError) as error:
+        except KeyError as error:
+            yield Check(name, False, f"no {error} in an answer or a report")
+        except (ProgramError, TypeError, ValueError) as error:
             # What it wrote is not what the contract says.
             yield Check(name, False, f"{type(error).__name__}: {error}")
 
@@ -44,8 +48,10 @@ def conform(command: str, samples: int = SAMPLES) -> Iterator[Check]:
 def _all(subject: Subject) -> Iterator[Check]:
     yield from exact(subject)
     yield from refusals(subject)
+    yield from cells(subject)
     good = served_by(next(case for case in subject.deployments()))
     yield from delivery(subject, *good)
+    yield from network(subject, *good)
     if "budget" in subject.supports:
         yield from budgets(subject, *good)
     if "relay" in subject.supports:
