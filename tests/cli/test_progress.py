@@ -54,6 +54,15 @@ def test_the_time_left_follows_the_pace(capsys: pytest.CaptureFixture[str]) -> N
         assert spent + left == pytest.approx(now, rel=0.02)
 
 
+def test_a_least_time_is_said_from_a_second_on(capsys: pytest.CaptureFixture[str]) -> None:
+    now = 0.0
+    lines = Lines("simulations", lambda: now)
+    for now, left in ((2.0, 0.0), (8.0, 3.2), (20.0, 0.4)):
+        lines(round(now), 30, left)
+    said = capsys.readouterr().err.splitlines()
+    assert [line.partition("simulations")[2] for line in said] == ["", ", at least 3 s left", ""]
+
+
 def test_the_first_line_comes_within_two_seconds(capsys: pytest.CaptureFixture[str]) -> None:
     now = 0.0
     lines = Lines("reports", lambda: now)

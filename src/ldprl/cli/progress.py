@@ -71,7 +71,7 @@ def counted_bar(
             nonlocal shown
             if (now := time.monotonic()) - shown >= _BETWEEN_UPDATES:
                 shown = now
-                said = f"at least {left:.0f} s left" if left else ""
+                said = f"at least {left:.0f} s left" if (left or 0) >= 1 else ""
                 bar.update(task, completed=done, total=total, description=said)
 
         yield update
@@ -109,7 +109,7 @@ class Lines:
         made = done - before
         said = f", about {(now - then) * (total - done) / made:.0f} s left" if made else ""
         if left is not None:
-            said = f", at least {left:.0f} s left" if left else ""
+            said = f", at least {left:.0f} s left" if left >= 1 else ""
         text = f"{spent:6.0f} s  {done:,} of {total:,} {self._things}{said}"
         print(text, file=sys.stderr, flush=True)
 
