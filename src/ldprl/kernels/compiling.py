@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba import njit
-from numba.extending import overload
+from numba import njit, types
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import lower_builtin, overload
 
 from ldprl.kernels.cache import sources_digest
 
@@ -57,14 +58,14 @@ def entry_of(value: Any, name: str) -> Any:
 
 
 @cache
-def _method_of(kind: Any, name: str, *, inner: bool = False) -> Any:
+def _method_of(kind: Any, name: str) -> Any:
     """Compile a method on its own.
 
     The cache notices when this package's sources change, but not when somebody's own file does:
     what stands elsewhere is compiled anew in every process.
     """
-    function, options = getattr(kind, name), _INNER if inner else _OPTIONS
-    return _cached(function, options) if _is_ours(kind) else njit(**options)(function)
+    function = getattr(kind, name)
+    return _cached(function, _OPTIONS) if _is_ours(kind) else njit(**_OPTIONS)(function)
 
 
 def entry_for(compiled: _Function, tuples: tuple[Any, ...]) -> _Function:
@@ -162,19 +163,26 @@ def _called_by_name(name: str, options: dict[str, Any]) -> Callable[..., Any]:
 def large_method(name: str) -> Callable[..., Any]:
     """Return the same for methods that take seconds to compile.
 
-    Each is compiled and cached on its own, and only linked into what calls it.
+    Each is compiled and cached on its own, as an entry, and only linked into what calls it. A
+    function of ours in between would be compiled with all of it once more.
     """
 
     def call(first: Any, *rest: Any) -> Any:
         return getattr(first, name)(*rest)
 
-    @overload(call, strict=False, jit_options=_INNER)  # type: ignore[arg-type, unused-ignore]
-    def pick(first: Any, *rest: Any) -> Any:
-        compiled = _method_of(first.instance_class, name, inner=True)
+    def compiled_for(first: Any) -> Any:
+        return types.Dispatcher(_method_of(first.instance_class, name))
 
-        def forward(first: Any, *rest: Any) -> Any:
-            return compiled(first, *rest)
+    class Compiled(AbstractTemplate):
+        key = call
 
-        return forward
+        def generic(self, args: Any, _: Any) -> Any:
+            return compiled_for(args[0]).get_call_type(self.context, args, {})
 
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_function(compiled_for(signature.args[0]), signature)(builder, args)
+
+    kind: Any = types
+    infer_global(call, kind.Function(Compiled))  # type: ignore[no-untyped-call]
+    lower_builtin(call, kind.VarArg(kind.Any))(lower)  # type: ignore[no-untyped-call]
     return call

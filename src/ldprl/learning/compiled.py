@@ -19,7 +19,7 @@ import numpy as np
 from ldprl.assignment import Assignment, Plan
 from ldprl.errors import InputError, instance_of
 from ldprl.kernels.arrays import PlanBuffer, sums_of
-from ldprl.kernels.compiling import entry, entry_for, entry_of, kernel, large_method, method
+from ldprl.kernels.compiling import entry_for, entry_of, kernel, large_method, method
 from ldprl.learning.learner import Learner
 from ldprl.mechanisms.questions.question import Question
 from ldprl.shape import Array, BoolArray, FloatArray, Shape
@@ -81,14 +81,10 @@ class CompiledLearner(Learner):
         return statistics
 
 
-@entry
-def _plan_once(planner: Any, sums: Any, stream: Array) -> None:
-    plan_now_and_then(planner, sums, stream)
-
-
 def run_planner(planner: Any, statistics: Statistics, rng: np.random.Generator) -> None:
     """Let a planner fill its buffer with what it makes of the sums."""
-    entry_for(_plan_once, (planner,))(planner, sums_of(statistics), stream_of(rng))
+    compiled = entry_for(entry_of(planner, "plan"), (planner,))
+    compiled(planner, sums_of(statistics), stream_of(rng))
 
 
 def read_plan(buffer: PlanBuffer, shape: Shape, questions: Sequence[Any]) -> Plan:
