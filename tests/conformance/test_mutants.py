@@ -57,6 +57,8 @@ MUTANTS: dict[str, tuple[Checks, str]] = {
     "rewritten": (relayed, "sealed reports"),
 }
 """The mistake, who looks for it, and where it is found."""
+ALWAYS = {"slanted", "careless", "rewriting", "short", "loud", "roomy"}
+"""One for each of the checks; the others of the same check with the slow tests."""
 
 
 def checks_of(command: str, checks: Checks, folder: Path) -> dict[str, Check]:
@@ -68,7 +70,10 @@ def checks_of(command: str, checks: Checks, folder: Path) -> dict[str, Check]:
         return {check.name: check for check in checks(subject)}
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
+@pytest.mark.parametrize(
+    "mutant",
+    [one if one in ALWAYS else pytest.param(one, marks=pytest.mark.slow) for one in MUTANTS],
+)
 def test_a_mistake_is_found_where_it_is(mutant: str, tmp_path: Path) -> None:
     checks, name = MUTANTS[mutant]
     found = checks_of(f"{sys.executable} {MUTANT} {mutant}", checks, tmp_path)

@@ -39,6 +39,12 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return _empty_database(request, tmp_path)
 
 
+postgresql_is_slow = pytest.mark.parametrize(
+    "database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True
+)
+"""For tests of what is above the database, which has tests of its own with each kind."""
+
+
 @pytest.fixture
 def start_server(tmp_path: Path) -> Iterator[StartServer]:
     """Start servers with ``start_server(deployment, database, *options)``; all are stopped."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -25,13 +26,10 @@ def test_without_the_token_nothing_is_done(
     assert server.get("/v1/status").json == before
 
 
-@pytest.mark.parametrize(("method", "path"), CALLS)
-def test_a_server_without_a_token_has_no_admin(
-    start_server: StartServer, method: str, path: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.mktemp("database")
-    server = start_server(DEPLOYMENT, f"sqlite:///{folder}/a.sqlite", admin=False)
-    assert server.admin(method, path, {"paused": True}).status == 403
+def test_a_server_without_a_token_has_no_admin(start_server: StartServer, tmp_path: Path) -> None:
+    server = start_server(DEPLOYMENT, f"sqlite:///{tmp_path}/a.sqlite", admin=False)
+    for method, path in CALLS:
+        assert server.admin(method, path, {"paused": True}).status == 403
 
 
 def test_paused_reports_are_held_off_and_come_in_later(server: Server) -> None:

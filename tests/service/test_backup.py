@@ -24,7 +24,7 @@ from tests.cli import conftest as command
 from tests.cli.conftest import Run
 
 from .cluster import Postgres
-from .conftest import DEPLOYMENT, StartServer
+from .conftest import DEPLOYMENT, StartServer, postgresql_is_slow
 from .database.test_database import opened
 from .database.test_schema import content, execute, stored
 from .load import DEPLOYMENT as UNDER_LOAD
@@ -35,16 +35,15 @@ NewDatabase = Callable[[], str]
 run = command.run
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def new_database(request: pytest.FixtureRequest, tmp_path: Path) -> NewDatabase:
-    """Return addresses of databases that are empty, of each kind in turn."""
+@pytest.fixture
+def new_database(database: str, postgres: Postgres, tmp_path: Path) -> NewDatabase:
+    """Return addresses of databases that are empty, of the other kind."""
     numbers = iter(range(100))
 
     def make() -> str:
-        if request.param == "sqlite":
+        if database.startswith("postgresql"):
             return f"sqlite:///{tmp_path}/restored-{next(numbers)}.sqlite"
-        cluster: Postgres = request.getfixturevalue("postgres")
-        return cluster.database()
+        return postgres.database()
 
     return make
 
@@ -73,6 +72,7 @@ def ids(file: Path) -> int:
         return int(size) // 16
 
 
+@postgresql_is_slow
 def test_under_load_a_copy_is_one_moment(
     start_server: StartServer, database: str, tmp_path: Path
 ) -> None:

@@ -31,7 +31,7 @@ from ldprl.service.view_data import dashboard, status
 from ldprl.structure import Structure
 from ldprl.worlds import riverswim
 
-from .conftest import DEPLOYMENT, StartServer
+from .conftest import DEPLOYMENT, StartServer, postgresql_is_slow
 from .server import Server, some_values
 from .test_return_bits import visited_by
 
@@ -264,6 +264,7 @@ def test_a_plan_with_an_inadmissible_action_never_comes_into_force(
     service.database.close()
 
 
+@postgresql_is_slow
 def test_a_restart_serves_the_same_plans(start_server: StartServer, database: str) -> None:
     learning = DEPLOYMENT.replace("1000000", "20")
     first = start_server(learning, database)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import DEPLOYMENT, StartServer
+from .conftest import DEPLOYMENT, StartServer, postgresql_is_slow
 from .server import Client, Server
 
 
@@ -149,6 +149,7 @@ def test_an_acknowledged_report_survives_a_crash(start_server: StartServer, data
     assert {result["status"] for result in results} == {"duplicate"}
 
 
+@postgresql_is_slow
 def test_nothing_that_was_sent_is_written_to_the_log(
     start_server: StartServer, database: str
 ) -> None:

@@ -32,7 +32,7 @@ from ldprl.shape import IntArray
 from ldprl.simulated_clients import SimulatedClients
 from tests.relay.running import Pair
 
-from .conftest import StartServer
+from .conftest import StartServer, postgresql_is_slow
 from .server import Server
 from .test_openapi import validated
 from .vectors import DEPLOYMENT, POLICY, world, world_arrays
@@ -72,6 +72,7 @@ def sums_of(export: dict[str, Any], deployment: Deployment, before: int) -> Retu
     return found
 
 
+@postgresql_is_slow
 def test_it_learns_and_goes_on_after_a_restart_and_a_restore(
     start_server: StartServer, database: str, tmp_path: Path
 ) -> None:
