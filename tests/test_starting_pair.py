@@ -1,4 +1,4 @@
-"""Which learner is recommended: by sizes and ε, as their product with the noise of an answer."""
+"""Which learner is recommended: by sizes, ε and users: a model's noise against √N."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from ldprl.catalogue import recommended
 from ldprl.mechanisms.subset_selection import SubsetSelection
 from ldprl.shape import Shape
 from ldprl.starting_pair import MODEL_NOISE, recommended_pair
@@ -15,18 +16,32 @@ MANY = ("ldp-ways", "bits-and-moves")
 
 
 @pytest.mark.parametrize("sizes", [(2, 2, 2), (3, 3, 3), (5, 3, 5), (6, 2, 20), (16, 3, 5)])
-def test_a_model_is_learnt_from_some_epsilon_on(sizes: tuple[int, int, int]) -> None:
-    """With d cells and subsets of one, an answer's variance is about v for large d."""
+@pytest.mark.parametrize("users", [None, 10**5, 10**6, 10**7])
+def test_a_model_is_learnt_from_some_epsilon_on(
+    sizes: tuple[int, int, int], users: int | None
+) -> None:
     shape = Shape(*sizes)
     size = shape.states**3 * shape.actions * shape.horizon
-    border = 2 * math.asinh(math.sqrt(size / MODEL_NOISE))
-    assert recommended_pair(shape, 1.001 * border) == MODEL
-    assert recommended_pair(shape, 0.999 * border) == RETURNS
+    most = MODEL_NOISE * math.sqrt(users or 10**6)
+    border = 2 * math.asinh(math.sqrt(size / most))
+    assert recommended_pair(shape, 1.001 * border, users=users) == MODEL
+    assert recommended_pair(shape, 0.999 * border, users=users) == RETURNS
     noise = 4 * math.exp(border) / math.expm1(border) ** 2
-    assert noise * size == pytest.approx(MODEL_NOISE)
+    assert noise * size == pytest.approx(most)
+
+
+def test_more_users_learn_a_model() -> None:
+    shape = Shape(10, 3, 5)
+    chosen = [recommended_pair(shape, 2.0, users=10**power) for power in (5, 6, 7)]
+    assert chosen == [RETURNS, RETURNS, MODEL]
+    assert shape.recommended(2.0, "", "", 10**7) == MODEL
+    assert [one.name for one in recommended(shape, 2.0, 10**7)] == [*MODEL]
+    assert [one.name for one in recommended(shape, 2.0)] == [*RETURNS]
+    assert recommended_pair(Shape(25, 2, 2), 2.0, users=10**9) == MANY
 
 
 def test_its_noise_is_that_of_an_answer() -> None:
+    """With d cells and subsets of one, an answer's variance is about v for large d."""
     for epsilon in (0.5, 1.0, 2.0):
         outside = SubsetSelection(Shape(20, 3, 5), epsilon).row_laws.transitions.outside[0]
         assert outside == pytest.approx(1 / math.sinh(epsilon / 2) ** 2, rel=0.05)

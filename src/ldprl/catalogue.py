@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ldprl.errors import InputError, above, positive, probability
+from ldprl.errors import InputError, above, positive, probability, whole_number
 from ldprl.learning.learner import Learner
 from ldprl.mechanisms.by_name import MECHANISMS, build_mechanism
 from ldprl.mechanisms.mechanism import Constants, Mechanism
@@ -51,12 +51,14 @@ class Pair(NamedTuple):
         return LEARNERS.find(self.learner).statistics_kind == "effects"
 
 
-def recommended_learner(shape: Shape, epsilon: float | None) -> str:
+def recommended_learner(shape: Shape, epsilon: float | None, users: int | None = None) -> str:
     """Return the name of the learner to start with; it has its usual mechanism."""
-    return recommended_pair(shape, epsilon)[0]
+    return recommended_pair(shape, epsilon, users=users)[0]
 
 
-def recommended(world: object, epsilon: float) -> tuple[Learner, Mechanism]:
+def recommended(
+    world: object, epsilon: float, users: int | None = None
+) -> tuple[Learner, Mechanism]:
     """Return the learner and the mechanism to start with, as the command line takes them.
 
     Parameters
@@ -65,6 +67,8 @@ def recommended(world: object, epsilon: float) -> tuple[Learner, Mechanism]:
         An MDP, or a problem such as its shape; what is publicly known of an MDP is made use of.
     epsilon
         What a report may cost.
+    users
+        How many users are expected; None: 10⁶.
 
     Examples
     --------
@@ -75,13 +79,17 @@ def recommended(world: object, epsilon: float) -> tuple[Learner, Mechanism]:
     """
     from ldprl.worlds.tabular import TabularMDP
 
+    if users is not None:
+        whole_number("users", users, 1)
     known = world if isinstance(world, TabularMDP) else None
     problem = world if known is None else known.shape
     if not isinstance(problem, Problem):
         raise InputError("world", world, "an MDP, or a problem such as its shape")
-    learner, mechanism = problem.recommended(positive("epsilon", epsilon), "", "")
+    learner, mechanism = problem.recommended(positive("epsilon", epsilon), "", "", users)
     structure = None if known is None else known.structure
-    return build(learner, mechanism, problem, episodes=1, epsilon=epsilon, structure=structure)
+    return build(
+        learner, mechanism, problem, episodes=users or 1, epsilon=epsilon, structure=structure
+    )
 
 
 def check_pair(learner: str, mechanism: str) -> None:

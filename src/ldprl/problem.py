@@ -92,7 +92,9 @@ class Problem(Named, ABC):
         ``reports_counters``: a report has a number for every counter.
         """
 
-    def recommended(self, epsilon: float | None, learner: str, mechanism: str) -> tuple[str, str]:
+    def recommended(
+        self, epsilon: float | None, learner: str, mechanism: str, users: int | None = None
+    ) -> tuple[str, str]:
         """Return learner and mechanism; those that are not given are the recommended ones."""
         for field, name in (("learner", learner), ("mechanism", mechanism)):
             if not name:

@@ -179,9 +179,11 @@ class Shape(Problem):
             expected = f"at most {most} counters in a {what}"
             raise InputError("states² × actions", counters, expected)
 
-    def recommended(self, epsilon: float | None, learner: str, mechanism: str) -> tuple[str, str]:
-        """Return learner and mechanism; those not given are recommended for the sizes and ε."""
-        return recommended_pair(self, epsilon, learner, mechanism)
+    def recommended(
+        self, epsilon: float | None, learner: str, mechanism: str, users: int | None = None
+    ) -> tuple[str, str]:
+        """Return learner and mechanism; others are recommended for sizes, ε and users."""
+        return recommended_pair(self, epsilon, learner, mechanism, users)
 
 
 def tabular(problem: Problem) -> Shape:

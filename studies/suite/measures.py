@@ -123,7 +123,7 @@ def _score(
     return Score(
         world=world.name,
         learner=first.who.name,
-        recommended=first.who.learner == recommended_in(world, first.epsilon),
+        recommended=first.who.learner == recommended_in(world, first.epsilon, first.users),
         epsilon=first.epsilon,
         users=first.users,
         expected=expected,
@@ -166,11 +166,12 @@ def _middle(users: list[int | None]) -> float | None:
     return middle if math.isfinite(middle) else None
 
 
-def recommended_in(world: World, epsilon: float | None) -> str:
-    """Return the learner that the library recommends in a world; ε is None without privacy."""
+def recommended_in(world: World, epsilon: float | None, users: int) -> str:
+    """Return the learner that is recommended for users in a world; ε is None without privacy."""
     if world.shape is None:
         return "ldp-es"
-    return recommended_pair(world.shape, math.inf if epsilon is None else epsilon)[0]
+    level = math.inf if epsilon is None else epsilon
+    return recommended_pair(world.shape, level, users=users)[0]
 
 
 def by_question(

@@ -189,19 +189,19 @@ def test_each_warning_is_one_line_on_stderr_and_json_stays_pure(run: Run) -> Non
 
 
 @pytest.mark.parametrize(
-    ("world", "learner", "mechanism"),
+    ("world", "users", "learner", "mechanism"),
     [
-        ("random:1,2,1,0", "ldp-returns", "return-bits"),
-        ("random:3,2,2,0", "ldp-ts", "subset-selection"),
-        ("random:8,2,2,0", "ldp-ts", "subset-selection"),
-        ("random:12,2,2,0", "ldp-returns", "return-bits"),
-        ("random:25,2,2,0", "ldp-ways", "bits-and-moves"),
+        ("random:1,2,1,0", "50", "ldp-returns", "return-bits"),
+        ("random:3,2,2,0", "50", "ldp-returns", "return-bits"),
+        ("random:3,2,2,0", "5e4", "ldp-ts", "subset-selection"),
+        ("random:12,2,2,0", "5e4", "ldp-returns", "return-bits"),
+        ("random:25,2,2,0", "50", "ldp-ways", "bits-and-moves"),
     ],
 )
 def test_the_recommended_pair_is_the_default(
-    run: Run, world: str, learner: str, mechanism: str
+    run: Run, world: str, users: str, learner: str, mechanism: str
 ) -> None:
-    line = f"regret --mdp {world} --episodes 50 --replan growth:1 --epsilon 2"
+    line = f"regret --mdp {world} --episodes {users} --replan growth:1 --epsilon 2"
     named = f"{line} --learner {learner} --mechanism {mechanism} --json"
     assert run(f"{line} --json").json["regret"] == run(named).json["regret"]
     assert learner in run(line).out

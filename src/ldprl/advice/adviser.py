@@ -247,8 +247,8 @@ def advise(
 
         few = min(FEW_RUNS, runs)
         ask = forecaster(problem, runs)
-        every = tuple(compared_pairs(ask.shape, epsilon) if pairs is None else pairs)
-        usual = preferred(ask.shape, epsilon)
+        every = tuple(compared_pairs(ask.shape, epsilon, users) if pairs is None else pairs)
+        usual = preferred(ask.shape, epsilon, users)
         usual = usual if usual in every else every[0]
 
         def answer(pairs: tuple[Pair, ...], runs: int) -> Advice:

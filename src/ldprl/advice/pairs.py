@@ -24,25 +24,29 @@ OPEN = Pair("ldp-evi", "none")
 """A learner without privacy, for comparison."""
 
 
-def preferred(shape: Shape, epsilon: float | None) -> Pair:
+def preferred(shape: Shape, epsilon: float | None, users: int | None = None) -> Pair:
     """Return the pair that is recommended unless another is clearly better."""
-    learner = recommended_learner(shape, epsilon)
+    learner = recommended_learner(shape, epsilon, users)
     return Pair(learner, LEARNERS.find(learner).usual_mechanism)
 
 
-def compared(shape: Shape, epsilon: float | None) -> tuple[Pair, ...]:
+def compared(shape: Shape, epsilon: float | None, users: int | None = None) -> tuple[Pair, ...]:
     """Return the pairs to compare: those that learners name, and the preferred one."""
-    usual = preferred(shape, epsilon)
+    usual = preferred(shape, epsilon, users)
     return PAIRS if usual in PAIRS else (usual, *PAIRS)
 
 
 def pair_of(
-    learner: str | None, mechanism: str | None, shape: Shape, epsilon: float | None
+    learner: str | None,
+    mechanism: str | None,
+    shape: Shape,
+    epsilon: float | None,
+    users: int | None = None,
 ) -> Pair:
     """Return the pair that a caller names in full or in half."""
     if learner is None:
         reads = MECHANISMS.find(mechanism or "").statistics_kind
-        fitting = [pair.learner for pair in (preferred(shape, epsilon), *PAIRS)]
+        fitting = [pair.learner for pair in (preferred(shape, epsilon, users), *PAIRS)]
         learner = next(name for name in fitting if LEARNERS.find(name).statistics_kind == reads)
     kind = LEARNERS.find(learner)
     pair = Pair(learner, mechanism or kind.usual_mechanism)

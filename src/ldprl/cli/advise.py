@@ -187,7 +187,8 @@ def advise(
         raise InputError("shuffle", shuffle, "at most the number of reports")
     central = _central_delta(central_delta, shuffle)
     chosen = learner is not None or mechanism is not None
-    pairs = (pair_of(learner, mechanism, shape, epsilon),) if chosen else compared(shape, epsilon)
+    known = (shape, epsilon, users)
+    pairs = (pair_of(learner, mechanism, *known),) if chosen else compared(*known)
     if delta is not None and all(pair.pure for pair in pairs):
         raise InputError("delta", delta, "none, as all mechanisms that are compared have δ = 0")
     common: dict[str, Any] = {

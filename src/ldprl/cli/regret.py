@@ -191,7 +191,8 @@ def regret(
     world = _world(mdp, structure)
     if learner is None:
         # The paper's learner works with every mechanism of the paper.
-        learner = recommended_learner(world.shape, epsilon) if mechanism is None else "ldp-obi"
+        known = (world.shape, epsilon, episodes)
+        learner = recommended_learner(*known) if mechanism is None else "ldp-obi"
     if mechanism is None:
         mechanism = LEARNERS.find(learner).usual_mechanism
     agent, randomizer = build(

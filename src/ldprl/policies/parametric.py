@@ -197,7 +197,9 @@ class Parametric(Problem):
             f" {low:g} to {high:g}"
         )
 
-    def recommended(self, epsilon: float | None, learner: str, mechanism: str) -> tuple[str, str]:
+    def recommended(
+        self, epsilon: float | None, learner: str, mechanism: str, users: int | None = None
+    ) -> tuple[str, str]:
         """Return evolution strategies from one bit, where nothing else is given."""
         return learner or "ldp-es", mechanism or "threshold-bits"
 

@@ -59,8 +59,8 @@ class Problem:
 
     def _cells_in(self, settings: Settings, at: NamedMDP) -> list[Cell]:
         shape = at.mdp.shape
-        states, first = shape.states, recommended_learner(shape, EPSILON)
-        players = [(recommended_learner(shape, epsilon), epsilon) for epsilon in self.epsilons]
+        states, first = shape.states, recommended_learner(shape, EPSILON, self.users)
+        players = [(recommended_learner(shape, one, self.users), one) for one in self.epsilons]
         if states <= SOME:
             players += [(RIVALS[0], epsilon) for epsilon in self.epsilons]
         if states <= FEW:

@@ -43,7 +43,7 @@ def test_the_recommended_learner_comes_first_and_users_are_bounded() -> None:
         problem = by_title[title]
         found = problem.cells(Settings())
         first, states = found[0], found[0].mdp.shape.states
-        assert first.learner == recommended_learner(first.mdp.shape, EPSILON)
+        assert first.learner == recommended_learner(first.mdp.shape, EPSILON, problem.users)
         assert {cell.learner for cell in found} >= {first.learner, "ldp-obi", "ldp-evi"}
         assert ("studies.rivals:DPUCBVI" in {cell.learner for cell in found}) == (states <= 10)
         private = {cell.epsilon for cell in found if cell.learner == first.learner} - {None}
