@@ -12,6 +12,7 @@ from ldprl.naming import Catalogue
 from ldprl.problem import Problem
 from ldprl.shape import Shape
 from ldprl.starting_pair import recommended_pair
+from ldprl.statistics import MOST_USERS
 from ldprl.structure import Structure
 
 _RIVALS = {
@@ -80,7 +81,7 @@ def recommended(
     from ldprl.worlds.tabular import TabularMDP
 
     if users is not None:
-        whole_number("users", users, 1)
+        whole_number("users", users, 1, MOST_USERS)
     known = world if isinstance(world, TabularMDP) else None
     problem = world if known is None else known.shape
     if not isinstance(problem, Problem):
