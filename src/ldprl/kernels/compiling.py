@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from llvmlite.binding import Linkage
 from numba import njit, types
+from numba.core.codegen import CPUCodeLibrary
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import lower_builtin, overload
 
@@ -33,6 +35,36 @@ _EXACT: dict[str, Any] = {**_INLINED, "fastmath": False}
 _CONFIG: Any = numba.config
 
 _DIGEST = sources_digest()
+_LIBRARY: Any = CPUCodeLibrary
+
+
+def _call_own_copies() -> None:
+    """Have compiled code of this package call the copies that were linked into it.
+
+    A copy is optimized where it is called, and sums may be reordered there; by numba's rules the
+    copy that a process happens to load first serves everybody. With the same seed a process that
+    compiles would then have other runs than one that finds all in the cache.
+    """
+    finalize = _LIBRARY._finalize_final_module
+
+    def finalize_apart(library: Any) -> None:
+        module = library._final_module
+        if any(function.name.startswith(_OURS) for function in module.functions):
+            # What callers link has to be taken before: there copies still have to meet by name.
+            library._finalized = True
+            library._get_module_for_linking()
+            library._finalized = False
+            for function in module.functions:
+                if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+                    function.linkage = "internal"
+        finalize(library)
+
+    _LIBRARY._finalize_final_module = finalize_apart
+
+
+_OURS = "_ZN5ldprl"
+"""How numba's names of this package's functions begin."""
+_call_own_copies()
 
 
 def entry(function: _Function) -> _Function:
