@@ -85,7 +85,7 @@ def left_with_relays(folder: Path, private: str) -> tuple[float, float]:
     """Return µs a report with and without the commit, of the round with the median ratio."""
     rounds = []
     with contextlib.ExitStack() as stack:
-        service = stack.enter_context(serve(folder, 10**9, private))
+        service = stack.enter_context(serve(folder, 10**6, private))
         urls = []
         for module in ("ldprl", "benchmarks.uncommitted"):
             database = str(folder / f"{module}-relay.sqlite")
