@@ -28,12 +28,14 @@ USERS = 120
 def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with Served(tmp_path_factory.mktemp("dashboard")) as running:
         running.visited_by(USERS)
+        dashboard_of(running)
         yield running
 
 
 @pytest.fixture(scope="module")
 def certified(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with Served(tmp_path_factory.mktemp("certified"), CERTIFIED) as running:
+        dashboard_of(running)
         yield running
 
 

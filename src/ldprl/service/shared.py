@@ -19,7 +19,7 @@ class Shared:
         For how long a result is kept.
     busy
         The share of the time that ``make`` may run, at most: what took long is kept for longer,
-        however often it is asked for.
+        however often it is asked for. The first time does not count, as it may compile.
     """
 
     def __init__(self, make: Callable[[], Any], seconds: float, busy: float = 1.0) -> None:
@@ -65,8 +65,8 @@ class Shared:
         started = time.monotonic()
         try:
             result = await asyncio.to_thread(self._make)
+            self._took = 0.0 if self._result is None else time.monotonic() - started
             self._result, self._made = result, time.monotonic()
-            self._took = self._made - started
             return result
         finally:
             self._task = None
