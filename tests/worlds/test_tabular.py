@@ -167,13 +167,16 @@ def test_refuses_json_truncated_anywhere() -> None:
 
 def test_reads_files_and_names_those_it_cannot(tmp_path: Path) -> None:
     good, binary = tmp_path / "good.json", tmp_path / "binary.json"
+    other = tmp_path / "deployment.toml"
     good.write_text(json.dumps(parts()), encoding="utf-8")
+    other.write_text('name = "health"', encoding="utf-8")
     binary.write_bytes(b"\xff\xfe\x00")
     assert TabularMDP.from_file(good).horizon == 2
     for path, reason in (
         (tmp_path / "missing.json", "No such file"),
         (tmp_path, "directory"),
         (binary, "utf-8"),
+        (other, "JSON document"),
         ("nul\0.json", "null"),
     ):
         with pytest.raises(InputError) as caught:

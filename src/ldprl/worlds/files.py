@@ -34,7 +34,7 @@ def read(path: str | Path) -> dict[str, Any]:
 
 def from_json(text: str) -> dict[str, Any]:
     """Return the fields of an MDP in JSON."""
-    return _checked(_document(text))
+    return _checked(_document(text, "JSON", text[:40]))
 
 
 def _parsed(field: str, path: str | Path, file: IO[bytes]) -> Any:
@@ -42,17 +42,17 @@ def _parsed(field: str, path: str | Path, file: IO[bytes]) -> Any:
         expected = f"at most {LARGEST_JSON:,} bytes of JSON; larger MDPs as .npz"
         raise InputError(field, str(path), expected)
     file.seek(0)
-    return _document(file.read().decode("utf-8"))
+    return _document(file.read().decode("utf-8"), field, str(path))
 
 
-def _document(text: str) -> Any:
+def _document(text: str, field: str, value: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         reason = f"{error.msg} at line {error.lineno}, column {error.colno}"
-        raise InputError("JSON", text[:40], f"a JSON document ({reason})") from None
+        raise InputError(field, value, f"a JSON document ({reason})") from None
     except (ValueError, RecursionError) as error:  # absurdly long numbers, absurdly deep lists
-        raise InputError("JSON", text[:40], f"a JSON document ({error})") from None
+        raise InputError(field, value, f"a JSON document ({error})") from None
 
 
 def _checked(fields: Any) -> dict[str, Any]:
