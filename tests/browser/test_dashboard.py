@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -28,7 +29,10 @@ USERS = 120
 def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with Served(tmp_path_factory.mktemp("dashboard")) as running:
         running.visited_by(USERS)
-        dashboard_of(running)
+        until = time.monotonic() + 120
+        while (data := dashboard_of(running))["users"] >= data["next_plan_at"]:
+            assert time.monotonic() < until, "the plan that is due was not made"
+            time.sleep(0.5)
         yield running
 
 
