@@ -43,9 +43,9 @@ def forget_ids() -> None:
     def again(
         self: SqliteDatabase, reports: Sequence[Admitted], refused: Mapping[str, int]
     ) -> list[Verdict]:
-        known = {one for one in reports if among(self._seen_ids, [one.id], one.version)}
+        known = {one.id for one in reports if among(self._seen_ids, [one.id], one.version)}
         commit(self, reports, refused)
-        return ["duplicate" if report in known else "counted" for report in reports]
+        return ["duplicate" if one.id in known else "counted" for one in reports]
 
     SeenIds.among = lambda self, ids, version=None: set()  # type: ignore[method-assign]
     SqliteDatabase.commit = again  # type: ignore[method-assign]
